@@ -1,0 +1,7 @@
+"""Socket routes of chat."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+websocket_urlpatterns: list[URLPattern] = []

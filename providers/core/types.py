@@ -1,0 +1,115 @@
+"""What is said to a model and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One side of the conversation so far."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingPassage:
+    """A numbered passage of a vault, as the answer may cite it."""
+
+    number: int
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The question and its passages in structured form.
+
+    Model servers read the same from the prompt; the extractive backend, which has no
+    model, reads it from here.
+    """
+
+    question: str
+    passages: tuple[GroundingPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call to a chat model. Sampling arguments are sent only when set."""
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    system: str = ""
+    max_output_tokens: int = 2048
+    temperature: float | None = None
+    context_window: int = 8192
+    grounding: Grounding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's reasoning: never part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool; arguments are its JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+StopReason = Literal["end", "length", "tool", "filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The last thing a stream yields: tokens, and why the model stopped."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    stop_reason: StopReason = "end"
+
+
+StreamPart = TextDelta | ReasoningDelta | ToolCall | Usage
+
+
+@dataclass(frozen=True, slots=True)
+class RankedText:
+    """A text's place in the caller's list and the score a reranker gave it."""
+
+    index: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Seconds a provider may stay silent. Keep-alives do not count as content."""
+
+    connect: float = 5.0
+    first_content: float = 120.0
+    between_content: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a backend sends its calls. `key` never appears in a repr."""
+
+    kind: str
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+    limits: TimeLimits = TimeLimits()

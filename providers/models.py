@@ -1,0 +1,146 @@
+"""Providers, their models, and what each call used."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from providers.fields import EncryptedTextField
+
+
+class Origin(models.TextChoices):
+    PRESET = "preset", _("shipped preset")
+    ADMIN = "admin", _("made here")
+    VAULT = "vault", _("from a vault's secondbrain.json")
+
+
+class Provider(models.Model):
+    """A service that answers: where it is and which key opens it."""
+
+    slug = models.SlugField(unique=True, max_length=60)
+    name = models.CharField(max_length=100)
+    kind = models.CharField(
+        max_length=30, help_text=_("Which backend talks to it, see providers/registry.py.")
+    )
+    base_url = models.CharField(max_length=500, blank=True)
+    base_url_variable = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text=_("Environment variable that overrides the base URL, such as OLLAMA_URL."),
+    )
+    key_variable = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text=_("Environment variable that holds the key, such as OPENAI_API_KEY."),
+    )
+    key = EncryptedTextField(
+        blank=True, help_text=_("Stored encrypted; used only when the variable is unset.")
+    )
+    needs_key = models.BooleanField(default=True)
+    enabled = models.BooleanField(default=True)
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.ADMIN)
+    edited = models.BooleanField(
+        default=False, help_text=_("Changed here: a reload of the presets leaves it alone.")
+    )
+    position = models.PositiveSmallIntegerField(default=100)
+
+    class Meta:
+        ordering = ["position", "slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProviderModel(models.Model):
+    """What chat, embedding and rerank models have in common."""
+
+    provider = models.ForeignKey(Provider, on_delete=models.CASCADE)
+    name = models.CharField(max_length=200, help_text=_("The name the provider knows."))
+    label = models.CharField(max_length=200, blank=True)
+    is_default = models.BooleanField(default=False)
+    enabled = models.BooleanField(default=True)
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.ADMIN)
+    edited = models.BooleanField(default=False)
+
+    class Meta:
+        abstract = True
+        ordering = ["provider__position", "-is_default", "name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "name"], name="%(class)s_unique_name_in_provider"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.label or self.name
+
+
+class ChatModel(ProviderModel):
+    context_window = models.PositiveIntegerField(default=8192, help_text=_("tokens"))
+    max_output_tokens = models.PositiveIntegerField(default=2048, help_text=_("tokens"))
+    input_price = models.DecimalField(
+        max_digits=10, decimal_places=4, default=0, help_text=_("USD for a million tokens")
+    )
+    output_price = models.DecimalField(
+        max_digits=10, decimal_places=4, default=0, help_text=_("USD for a million tokens")
+    )
+
+
+class EmbeddingModel(ProviderModel):
+    dimensions = models.PositiveIntegerField()
+    max_tokens = models.PositiveIntegerField(default=512)
+    query_prefix = models.CharField(max_length=300, blank=True)
+    passage_prefix = models.CharField(max_length=300, blank=True)
+    price = models.DecimalField(
+        max_digits=10, decimal_places=4, default=0, help_text=_("USD for a million tokens")
+    )
+    revision = models.CharField(
+        max_length=60, blank=True, help_text=_("Change it when the same name gives new vectors.")
+    )
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be equal for two vectors to be comparable."""
+        parts = (self.provider.kind, self.name, self.revision, str(self.dimensions))
+        return "|".join((*parts, self.query_prefix, self.passage_prefix))
+
+
+class RerankModel(ProviderModel):
+    class Shape(models.TextChoices):
+        COHERE = "cohere", _("Cohere form (Cohere, Jina, Together)")
+        TEI = "tei", _("text-embeddings-inference form")
+
+    shape = models.CharField(max_length=10, choices=Shape, default=Shape.COHERE)
+
+
+class UsageRecord(models.Model):
+    """One call to a model: who, for what, how much."""
+
+    class Purpose(models.TextChoices):
+        ANSWER = "answer", _("answer")
+        CONDENSE = "condense", _("condense")
+        TITLE = "title", _("title")
+        CONTEXT = "context", _("context line")
+        EMBED_QUERY = "embed_query", _("embedding of a query")
+        EMBED_PASSAGES = "embed_passages", _("embedding of passages")
+        RERANK = "rerank", _("rerank")
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    purpose = models.CharField(max_length=20, choices=Purpose)
+    provider = models.CharField(max_length=60)
+    model = models.CharField(max_length=200)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, default=0, help_text=_("USD"))
+    milliseconds = models.PositiveIntegerField(default=0)
+    failed_with = models.CharField(max_length=60, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "created"]), models.Index(fields=["created"])]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} by {self.model}"

@@ -1,0 +1,127 @@
+"""A question on its way to passages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Mode(StrEnum):
+    """Which arms run. The names users see: keyword, meaning, both."""
+
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+    HYBRID = "hybrid"
+
+
+class Fusion(StrEnum):
+    CONVEX = "convex"
+    RRF = "rrf"
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """The numbers of one retrieval."""
+
+    mode: Mode = Mode.HYBRID
+    fusion: Fusion = Fusion.CONVEX
+    passages: int = 8
+    depth: int = 50
+    rrf_k: int = 60
+    chunks_per_note: int = 3
+    token_budget: int = 3000
+    neighbours: int = 1
+    alternates: bool = True
+    rerank: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A ranked chunk before selection. Ranks count from 1; None: that arm missed it."""
+
+    chunk_id: int
+    note_id: int
+    score: float
+    lexical_rank: int | None = None
+    vector_rank: int | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What one arm did. `reason` says why it was skipped."""
+
+    name: str
+    ran: bool
+    reason: str = ""
+    found: int = 0
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Numbered text for the model and the reader, with its exact place in the note.
+
+    `text` is the stored text of `start..end` in the note's body (characters); `arms` are
+    the arms that found it, such as ("keyword 1", "meaning 3", "title").
+    """
+
+    number: int
+    chunk_ids: tuple[int, ...]
+    note_id: int
+    vault_slug: str
+    vault_name: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+    tokens: int
+    score: float
+    arms: tuple[str, ...]
+    updated: datetime
+    properties: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What was asked, how it was searched and what was found: nothing silent."""
+
+    queries: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    arms: tuple[Arm, ...]
+    timings: dict[str, float]
+    searched_vaults: tuple[str, ...]
+    mode: Mode = Mode.HYBRID
+    notices: tuple[str, ...] = ()
+    run_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One note on the search page, with its best passage."""
+
+    rank: int
+    note_id: int
+    vault_slug: str
+    vault_name: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    snippet: str
+    span: tuple[int, int]
+    arms: tuple[str, ...]
+    updated: datetime
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Notes, best first, and how they were found."""
+
+    hits: tuple[Hit, ...]
+    arms: tuple[Arm, ...]
+    timings: dict[str, float]

@@ -1,0 +1,68 @@
+"""Settings of search, and the record of each retrieval."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from providers.models import RerankModel
+
+
+class RetrievalSettings(models.Model):
+    """The site's search settings: one row."""
+
+    class FusionKind(models.TextChoices):
+        CONVEX = "convex", _("convex: scores of both arms, half and half")
+        RRF = "rrf", _("reciprocal rank")
+
+    fusion = models.CharField(max_length=10, choices=FusionKind, default=FusionKind.CONVEX)
+    passages = models.PositiveSmallIntegerField(
+        default=8,
+        validators=[MinValueValidator(1), MaxValueValidator(30)],
+        help_text=_("passages in an answer's prompt"),
+    )
+    depth = models.PositiveSmallIntegerField(
+        default=50, validators=[MinValueValidator(10), MaxValueValidator(500)]
+    )
+    rrf_k = models.PositiveSmallIntegerField(default=60)
+    chunks_per_note = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+    token_budget = models.PositiveIntegerField(default=3000, help_text=_("tokens of passages"))
+    neighbours = models.PositiveSmallIntegerField(default=1)
+    alternates = models.BooleanField(default=True)
+    rerank_model = models.ForeignKey(RerankModel, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        verbose_name_plural = _("retrieval settings")
+        constraints = [
+            models.CheckConstraint(condition=models.Q(pk=1), name="retrievalsettings_one_row")
+        ]
+
+    def __str__(self) -> str:
+        return str(_("Retrieval settings"))
+
+
+class RetrievalRun(models.Model):
+    """One retrieval: "how this was found"."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    question = models.TextField()
+    queries = models.JSONField(default=list)
+    vaults = models.JSONField(default=list, help_text=_("slugs"))
+    mode = models.CharField(max_length=10)
+    knobs = models.JSONField(default=dict)
+    arms = models.JSONField(default=list)
+    candidates = models.JSONField(default=list)
+    timings = models.JSONField(default=dict)
+    notices = models.JSONField(default=list)
+    passages = models.PositiveSmallIntegerField(default=0)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.question[:80]

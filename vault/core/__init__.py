@@ -1,0 +1,1 @@
+"""Plain functions and types: no Django, no I/O, no SDK."""

@@ -1,0 +1,132 @@
+"""What a file becomes on its way to the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class NoteKind(StrEnum):
+    NOTE = "note"
+    CODE = "code"
+    CANVAS = "canvas"
+    ATTACHMENT = "attachment"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file of a vault as a scan saw it. `path` is relative, NFC, with forward slashes."""
+
+    path: str
+    size: int
+    modified: datetime
+    content_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileWarning:
+    """Something a vault owner should know about one file; nothing is lost by it."""
+
+    path: str
+    reason: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where a secret stood, and of what kind; never the secret."""
+
+    kind: str
+    line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of the body. `start` is the offset of its line, `line` counts from 1."""
+
+    level: int
+    text: str
+    start: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDraft:
+    """A link as written. `target` is decoded; `anchor` is a heading or `^block`."""
+
+    target: str
+    anchor: str = ""
+    alias: str = ""
+    is_embed: bool = False
+    start: int = 0
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedNote:
+    """A note without its front matter. All offsets are characters of `body`.
+
+    `body` is already scrubbed, with LF line ends and no NUL. `body_line` is the line of
+    the file, from 1, where the body begins.
+    """
+
+    title: str
+    body: str
+    body_line: int = 1
+    kind: NoteKind = NoteKind.NOTE
+    language: str = ""
+    properties: dict[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    links: tuple[LinkDraft, ...] = ()
+    warnings: tuple[tuple[str, int | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A piece of a note's body, ready to be stored.
+
+    `content` is the text of `body[start:end]`, less hidden comments; where a fence or a
+    table was split, its opener or header row is repeated in front. `heading_path` starts
+    with the note's title. Lines count from 1 in the body, ends are inclusive.
+    """
+
+    ordinal: int
+    heading_path: tuple[str, ...]
+    content: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    tokens: int
+    is_code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLimits:
+    """Sizes in tokens. `maximum` comes from the embedding model."""
+
+    target: int = 400
+    overlap: int = 60
+    minimum: int = 60
+    maximum: int = 450
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The vaults somebody may read now. Only vault/access.py builds one.
+
+    `narrowed_to_nothing` says that a filter left nothing although the user may read more.
+    """
+
+    user_id: int
+    vault_ids: tuple[int, ...]
+    narrowed_to_nothing: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.vault_ids)
