@@ -42,6 +42,17 @@ class Vault(models.Model):
         on_delete=models.PROTECT,
         help_text=_("Serves search by meaning. Empty: keyword search only."),
     )
+    next_embedding_model = models.ForeignKey(
+        EmbeddingModel,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text=_(
+            "To change the model, choose the new one here: its vectors are made beside the "
+            "old ones, and it takes over when every note has one."
+        ),
+    )
     scrub_emails = models.BooleanField(default=False)
     templates_folder = models.CharField(
         max_length=200, blank=True, help_text=_("Notes in this folder are not indexed.")
@@ -50,8 +61,9 @@ class Vault(models.Model):
     chunk_tokens = models.PositiveSmallIntegerField(default=400)
     chunk_overlap = models.PositiveSmallIntegerField(default=60)
     chunk_minimum = models.PositiveSmallIntegerField(default=60)
-    file_config = models.JSONField(
-        default=dict, blank=True, help_text=_("secondbrain.json of the vault, as last read.")
+    loss_allowed = models.BooleanField(
+        default=False,
+        help_text=_("The next scan may delete any number of notes: somebody said so."),
     )
     created = models.DateTimeField(auto_now_add=True)
 
@@ -137,6 +149,9 @@ class Note(models.Model):
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     reason = models.TextField(blank=True, help_text=_("Why it failed or was excluded."))
+    warnings = models.JSONField(
+        default=list, blank=True, help_text=_("What is doubtful in the file: reason and line.")
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     file_modified = models.DateTimeField()
     created = models.DateTimeField(auto_now_add=True)
@@ -222,7 +237,10 @@ class Chunk(models.Model):
         ordering = ["note", "ordinal"]
         constraints = [
             models.UniqueConstraint(
-                fields=["vault", "note", "ordinal"], name="chunk_unique_ordinal_in_note"
+                fields=["vault", "note", "ordinal"],
+                name="chunk_unique_ordinal_in_note",
+                # An edited note renumbers its chunks in place.
+                deferrable=models.Deferrable.DEFERRED,
             )
         ]
         indexes = [
@@ -241,6 +259,9 @@ class ChunkVector(models.Model):
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
     embedding_model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE)
     embed_hash = models.CharField(max_length=64)
+    fingerprint = models.CharField(
+        max_length=16, blank=True, help_text=_("Of the embedding model when it was made.")
+    )
     vector = VectorField()
 
     class Meta:
@@ -249,6 +270,7 @@ class ChunkVector(models.Model):
                 fields=["embedding_model", "vault", "chunk"], name="chunkvector_once_per_model"
             )
         ]
+        indexes = [models.Index(fields=["embedding_model", "embed_hash"])]
 
     def __str__(self) -> str:
         return f"vector of chunk {self.chunk_id}"
@@ -261,6 +283,9 @@ class NoteVector(models.Model):
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="vectors")
     embedding_model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE)
     embed_hash = models.CharField(max_length=64)
+    fingerprint = models.CharField(
+        max_length=16, blank=True, help_text=_("Of the embedding model when it was made.")
+    )
     vector = VectorField()
 
     class Meta:
@@ -361,6 +386,9 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     wanted_again = models.BooleanField(
         default=False, help_text=_("Asked for while it ran: run once more.")
+    )
+    rung = models.DateTimeField(
+        null=True, blank=True, help_text=_("When the queue was last told of it.")
     )
     progress = models.JSONField(default=dict)
     last_error = models.TextField(blank=True)
