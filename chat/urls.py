@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from chat import views
+
+urlpatterns: list[URLPattern] = [
+    path("", views.home, name="home"),
+]
