@@ -1,0 +1,286 @@
+"""What must never be stored is replaced, and ordinary text survives."""
+
+from __future__ import annotations
+
+import base64
+import random
+import string
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault.core.scrub import mark_for, scrub
+
+DIGITS = random.Random(20260914)
+LETTERS = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+
+
+def made_up(length: int, alphabet: str = LETTERS) -> str:
+    """A secret of nobody, made now: no key stands in the source of a test."""
+    body = "".join(DIGITS.choice(alphabet) for _ in range(length - 3))
+    return body + "a7" + alphabet[0]
+
+
+def make_jwt() -> str:
+    def part(text: str) -> str:
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    return ".".join([part('{"alg":"HS256","typ":"JWT"}'), part('{"sub":"12345"}'), made_up(43)])
+
+
+def make_pem(kind: str = "RSA ") -> str:
+    lines = "\n".join(made_up(64) for _ in range(6))
+    return f"-----BEGIN {kind}PRIVATE KEY-----\n{lines}\n-----END {kind}PRIVATE KEY-----"
+
+
+VENDOR_KEYS = {
+    "openai-key": lambda: f"sk-proj-{made_up(48)}",
+    "anthropic-key": lambda: f"sk-ant-api03-{made_up(80)}",
+    "openrouter-key": lambda: f"sk-or-v1-{made_up(64, HEX)}",
+    "aws-key": lambda: "AKIA" + made_up(16, string.ascii_uppercase + "234567").upper(),
+    "github-token": lambda: f"ghp_{made_up(36)}",
+    "gitlab-token": lambda: f"glpat-{made_up(20)}",
+    "slack-token": lambda: f"xoxb-{made_up(12, string.digits)}-{made_up(24)}",
+    "google-key": lambda: "AIza" + made_up(35),
+    "stripe-key": lambda: f"sk_live_{made_up(24)}",
+    "sendgrid-key": lambda: f"SG.{made_up(22)}.{made_up(43)}",
+    "npm-token": lambda: f"npm_{made_up(36)}",
+    "pypi-token": lambda: f"pypi-{made_up(90)}",
+    "huggingface-token": lambda: f"hf_{made_up(34)}",
+    "model-api-key": lambda: f"gsk_{made_up(52)}",
+    "telegram-token": lambda: f"123456789:AA{made_up(33)}",
+    "secondbrain-token": lambda: f"sb_{made_up(43)}",
+    "webhook-url": lambda: f"https://hooks.slack.com/services/T1/B2/{made_up(24)}",
+    "jwt": make_jwt,
+    "private-key": make_pem,
+}
+CONTEXTS = [
+    "{}",
+    "- {}",
+    "> {}",
+    "| x | {} |",
+    "`{}`",
+    "```\nkey={}\n```",
+    "see {}, then go on",
+    '{{"k": "{}"}}',
+]
+
+
+@pytest.mark.parametrize("kind", VENDOR_KEYS)
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_a_key_of_a_known_format_goes_in_every_context(kind: str, context: str) -> None:
+    secret = VENDOR_KEYS[kind]()
+    scrubbed = scrub(context.format(secret))
+    assert secret not in scrubbed.text
+    assert [finding.kind for finding in scrubbed.findings] == [kind]
+
+
+LABELLED = [
+    "password: {}",
+    "- **Password:** `{}`",
+    "Password = {}",
+    "export DB_PASSWORD={}",
+    '"password": "{}",',
+    "password:\n    {}",
+    "Password:\n```\n{}\n```",
+    "| password | {} |",
+    "| user | password |\n|---|---|\n| ada | {} |",
+    "password (staging): {}",
+    "Password for the wifi: {}",
+    "The password is {}.",
+    "The admin password is now {}",
+    "the password was changed to {}",
+    "Passwort: {}",
+    "Das Kennwort lautet {}",
+    "Пароль: {}",
+    "пароль от сервера — {}",
+    "mot de passe : {}",
+    "La contraseña es {}",
+    "wachtwoord is {}",
+    "hasło: {}",
+    "密码：{}",
+    "パスワードは {} です",
+    "mysql --password {} -u root",
+    "curl -u ada:{} http://db",
+]
+KEY_LABELS = [
+    "token: {}",
+    "api_key = '{}'",
+    "API key: {}",
+    "client_secret={}",
+    "accessToken: '{}'",
+    "X-Api-Key: {}",
+    "Authorization: Bearer {}",
+    "Authorization: Token {}",
+    "Geheimnis: {}",
+    "Токен: {}",
+    "| API token | {} |",
+    "the api token is {}",
+    "AWS_SECRET_ACCESS_KEY={}",
+]
+
+
+@pytest.mark.parametrize("context", LABELLED)
+def test_a_labelled_password_goes(context: str) -> None:
+    for _ in range(20):
+        secret = made_up(11, LETTERS + "!&#+")
+        text = scrub(context.format(secret)).text
+        assert secret not in text, context
+        assert "⟦secret:" in text
+
+
+@pytest.mark.parametrize("context", KEY_LABELS)
+def test_a_labelled_key_goes(context: str) -> None:
+    for _ in range(20):
+        secret = made_up(24)
+        assert secret not in scrub(context.format(secret)).text, context
+
+
+@pytest.mark.parametrize(
+    "line", ["password: swordfish", "- Passwort: Blaubeere", 'password = "opensesame"']
+)
+def test_a_plain_word_goes_where_the_whole_line_is_about_it(line: str) -> None:
+    assert scrub(line).findings[0].kind == "password"
+
+
+def test_the_password_of_an_address_goes_and_the_rest_stays() -> None:
+    scrubbed = scrub("postgres://ada:Fx92kd-pq@db.internal:5432/x")
+    assert scrubbed.text == "postgres://ada:⟦secret:url-password⟧@db.internal:5432/x"
+
+
+@pytest.mark.parametrize(
+    "secret", ["Company2026!", "Sommer2025!!", "Acme@2026", "Acme-2024#", "Лето2026!", "2026Acme!"]
+)
+def test_a_name_with_a_year_and_a_sign_goes(secret: str) -> None:
+    assert secret not in scrub(f"Log in with {secret} please").text
+
+
+def test_basic_credentials_go_wherever_they_decode_to_user_and_password() -> None:
+    value = base64.b64encode(b"ada:lovelace").decode()
+    assert value not in scrub(f"send Basic {value} along").text
+
+
+INNOCENT = """
+The password is required and must be strong.
+password: string
+token: str = "none"
+password reset link: https://example.org/reset
+Passwords are case-sensitive; a password is 8-20 characters.
+token count: 4000, max_tokens: 4096
+password = get_password()
+connect(user=user, password=password)
+secret = os.environ["SECRET"]
+API_KEY=your-api-key
+password: <your password>
+password: ${DB_PASSWORD}
+password: {{ vault.password }}
+| password | string | the user's password |
+The token is base64-encoded and the password is SHA256 hashed.
+The secret of success: hard work.
+commit 9f8a7d6e5c4b3a21f00dbabe9f8a7d6e5c4b3a21
+#PyCon2026! Did you see PyCon2026? It was founded2026!
+https://user:password@example.org/
+-----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY----- frame a key.
+-----BEGIN PRIVATE KEY-----
+...
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+Keep your API key in a vault: never in notes.
+pin: 13
+Token: JWT or opaque
+password: see 1Password
+Secret Santa 2026: Ana
+self.token = token
+passing: 3 tests, pass: 12, Pass: the ball to him
+password_field = forms.CharField(max_length=100)
+password: Optional[str] = None
+Basic authentication, bearer of bad news
+password hashing: argon2id
+const token = await getToken();
+The class sk-fading-circle-with-many-words-in-it spins.
+Key: value. Passport: 12 Elm Street. Passage: 44.
+| Token | Meaning |
+|---|---|
+| YYYY | year |
+Das Passwort ist erforderlich. Пароль обязателен. Le mot de passe est requis.
+ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+""".strip().splitlines()
+
+
+def test_innocent_lines_survive() -> None:
+    harmed = [line for line in INNOCENT if scrub(line).findings]
+    assert harmed == []
+    text = "\n".join(INNOCENT)
+    assert scrub(text).text == text
+
+
+def test_addresses_go_only_when_asked() -> None:
+    text = "Write to ada@example.org."
+    assert scrub(text).text == text
+    assert scrub(text, emails=True).text == f"Write to {mark_for('email')}."
+
+
+def test_a_finding_names_the_line_of_the_file_and_the_place_of_the_mark() -> None:
+    text = f"# Keys\n\n{make_pem()}\n\ntoken: {made_up(24)}\n"
+    scrubbed = scrub(text)
+    key, token = scrubbed.findings
+    assert (key.kind, key.line) == ("private-key", 3)
+    assert (token.kind, token.line) == ("token", text.count("\n", 0, text.index("token")) + 1)
+    for finding in scrubbed.findings:
+        assert scrubbed.text[finding.start : finding.end] == mark_for(finding.kind)
+
+
+def test_a_key_without_its_end_goes_with_its_lines_only() -> None:
+    lines = make_pem().splitlines()[:4]
+    scrubbed = scrub("\n".join([*lines, "", "Prose goes on here."]))
+    assert scrubbed.text == "⟦secret:private-key⟧\n\nProse goes on here."
+
+
+def test_a_key_inside_a_json_string_goes() -> None:
+    key = make_pem("").replace("\n", "\\n")
+    assert scrub(f'{{"private_key": "{key}"}}').text == '{"private_key": "⟦secret:private-key⟧"}'
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["-----BEGIN RSA PRIVATE KEY-----\n", "password: ", "eyJ-", "token ", "://a:", "|", "A",
+     "password|", "secret is ", "a@", "sk-", "Acme2026", "Authorization: ", "`password`: `"],
+)  # fmt: skip
+def test_time_grows_with_the_length_only(piece: str) -> None:
+    """A quadratic rule would need minutes for these; the limit leaves room for a busy machine."""
+    started = time.process_time()
+    scrub(piece * 20_000, emails=True)
+    assert time.process_time() - started < 5
+
+
+SNIPPETS = st.sampled_from(
+    ["password: ", "token=", "secret is ", "|", "\n", " ", "⟦secret:jwt⟧", "⟦", "⟧", "`", '"', ":",
+     "Company2026!", "hunter2xq", "sk-proj-" + "aB3dE6gH" * 4, "eyJhbGciOiJI.eyJzdWIi.abcdefgh",
+     "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "QUJD" * 8, "://ada:pw9x7z@host",
+     "Bearer ", "Passwort lautet ", "ada@example.org", "|---|---|", "Authorization: "]
+)  # fmt: skip
+WILD = st.lists(SNIPPETS | st.text(max_size=8), max_size=24).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=WILD, emails=st.booleans())
+def test_scrubbing_twice_changes_nothing(*, text: str, emails: bool) -> None:
+    once = scrub(text, emails=emails)
+    twice = scrub(once.text, emails=emails)
+    assert twice.text == once.text
+    assert twice.findings == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(WILD)
+def test_findings_point_at_their_marks_in_order(text: str) -> None:
+    scrubbed = scrub(text, emails=True)
+    position = 0
+    for finding in scrubbed.findings:
+        assert finding.start >= position
+        assert scrubbed.text[finding.start : finding.end] == mark_for(finding.kind)
+        assert 1 <= finding.line <= text.count("\n") + 1
+        position = finding.end
