@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import models
 
 
-class UndecryptableSecret(ValueError):
-    """A stored secret that none of the configured keys can read."""
+class UnreadableSecret(str):
+    """What a stored secret reads as when no configured key opens it: an empty text.
+
+    It keeps the ciphertext, so that saving the row loses nothing and the secret is back
+    once the old encryption key is.
+    """
+
+    __slots__ = ("ciphertext",)
+
+    explanation = (
+        "its stored key cannot be read with ENCRYPTION_KEYS: restore the old encryption key, "
+        "or enter the provider's key again"
+    )
+    ciphertext: str
+
+    def __new__(cls, ciphertext: str) -> Self:
+        secret = super().__new__(cls, "")
+        secret.ciphertext = ciphertext
+        return secret
 
 
 def cipher() -> MultiFernet:
@@ -21,10 +38,13 @@ def cipher() -> MultiFernet:
 class EncryptedTextField(models.TextField[str, str]):
     """Text that is ciphertext in the table and plain text in Python.
 
-    Raises UndecryptableSecret on read when no key fits, never the ciphertext.
+    Reads as an UnreadableSecret when no key fits, never as the ciphertext: one lost
+    encryption key must not make every page that lists providers fail.
     """
 
     def get_prep_value(self, value: Any) -> Any:
+        if isinstance(value, UnreadableSecret):
+            return value.ciphertext
         text = super().get_prep_value(value)
         return cipher().encrypt(text.encode()).decode() if text else text
 
@@ -33,8 +53,5 @@ class EncryptedTextField(models.TextField[str, str]):
             return value
         try:
             return cipher().decrypt(value.encode()).decode()
-        except InvalidToken as error:
-            raise UndecryptableSecret(
-                "A stored key cannot be read with ENCRYPTION_KEYS. Restore the old "
-                "encryption key, or enter the provider's key again."
-            ) from error
+        except InvalidToken:
+            return UnreadableSecret(value)

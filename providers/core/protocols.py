@@ -31,6 +31,11 @@ class Embedder(Protocol):
     dimensions: int
     max_tokens: int
 
+    def count_tokens(self, text: str) -> int:
+        """Tokens of `text` without a prefix: exact where the tokenizer is at hand, else
+        an estimate on the safe side."""
+        ...
+
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """float32 (n, dimensions), unit norm. Raises ProviderError."""
         ...

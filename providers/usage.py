@@ -1,0 +1,49 @@
+"""Who used which model for what, and what it cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from asgiref.sync import sync_to_async
+
+from providers.core.types import Usage
+from providers.models import ChatModel, EmbeddingModel, ProviderModel, UsageRecord
+
+_MILLION = Decimal(1_000_000)
+
+
+def cost_of(model: ProviderModel, usage: Usage) -> Decimal:
+    """USD for these tokens at the prices in the model's row; 0 where no price is known."""
+    if isinstance(model, ChatModel):
+        spent = usage.input_tokens * model.input_price + usage.output_tokens * model.output_price
+    elif isinstance(model, EmbeddingModel):
+        spent = usage.input_tokens * model.price
+    else:
+        spent = Decimal(0)
+    return (spent / _MILLION).quantize(Decimal("0.000001"))
+
+
+def record_usage(
+    *,
+    purpose: UsageRecord.Purpose | str,
+    model: ProviderModel,
+    usage: Usage,
+    user_id: int | None,
+    milliseconds: int,
+    failed_with: str = "",
+) -> UsageRecord:
+    """Keep one call to a model. `failed_with` is the code of a ProviderError."""
+    return UsageRecord.objects.create(
+        purpose=purpose,
+        provider=model.provider.slug,
+        model=model.name,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=cost_of(model, usage),
+        milliseconds=milliseconds,
+        user_id=user_id,
+        failed_with=failed_with,
+    )
+
+
+arecord_usage = sync_to_async(record_usage)

@@ -1,0 +1,150 @@
+"""Quotes that answer a question, in any script, or an honest nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from providers.core.extractive import (
+    INTRODUCTION,
+    NOTHING_FOUND,
+    compose_answer,
+    is_same_word,
+    pick_quotes,
+    terms,
+)
+from providers.core.types import Grounding, GroundingPassage
+
+PUMP = GroundingPassage(
+    1,
+    "Pump repair",
+    "## Causes\n\nThe weather was fine. The seal of the pump was worn, so the repair took "
+    "three days. Lunch was late.\n\n- The spare part came from Kyiv.\n- Coffee was cold.",
+)
+TAX = GroundingPassage(2, "Taxes", "The tax report is due in March. Ask the accountant.")
+
+
+def quotes(question: str, *passages: GroundingPassage) -> list[str]:
+    return [quote.text for quote in pick_quotes(Grounding(question, passages))]
+
+
+def test_the_sentence_that_answers_is_quoted_first_hand() -> None:
+    found = quotes("Why did the pump repair take so long?", TAX, PUMP)
+    assert "The seal of the pump was worn, so the repair took three days." in found
+    assert len(found) <= 5
+
+
+def test_the_answer_is_honest_and_numbers_every_quote() -> None:
+    answer = compose_answer(Grounding("When is the tax report due?", (PUMP, TAX)))
+    assert answer.startswith(INTRODUCTION)
+    assert "- The tax report is due in March. [2]" in answer
+    quoted = [line for line in answer.splitlines() if line.startswith("- ")]
+    assert quoted
+    assert all(re.search(r" \[[12]\]$", line) for line in quoted)
+
+
+def test_quotes_stand_in_the_order_of_the_passages() -> None:
+    answer = compose_answer(Grounding("pump repair, tax report", (PUMP, TAX)))
+    assert answer.index("**Pump repair**") < answer.index("**Taxes**")
+    assert answer.count("**Pump repair**") == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the capital of Mongolia?", "quorvex", "", "?!", "Які ліки приймати?"],
+)
+def test_nothing_is_quoted_when_nothing_fits(question: str) -> None:
+    assert compose_answer(Grounding(question, (PUMP, TAX))) == NOTHING_FOUND
+
+
+def test_no_passages_is_nothing_found() -> None:
+    assert compose_answer(Grounding("pump", ())) == NOTHING_FOUND
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "expected"),
+    [
+        (
+            "Коли перенесли ремонт насоса?",
+            "Погода була гарна. Ремонт насосів перенесено на 14 травня. Обід о першій.",
+            "Ремонт насосів перенесено на 14 травня.",
+        ),
+        (
+            "水泵什么时候维修？",
+            "天气很好。水泵的维修推迟到五月。午饭在一点。",
+            "水泵的维修推迟到五月。",
+        ),
+        (
+            "ポンプの修理はいつですか",
+            "天気がいい。ポンプの修理は五月に延期。",
+            "ポンプの修理は五月に延期。",
+        ),
+        ("ซ่อมปั๊มเมื่อไหร่", "อากาศดี\n\nซ่อมปั๊มเลื่อนไปพฤษภาคม", "ซ่อมปั๊มเลื่อนไปพฤษภาคม"),
+        (
+            "Wo ist der Schlüssel?",
+            "Es regnet heute. Die Schlüssel sind rot.",
+            "Die Schlüssel sind rot.",
+        ),
+        (
+            "INV/2026/00037 paid?",
+            "Invoice INV/2026/00036 is open. INV/2026/00037 was paid.",
+            "INV/2026/00037 was paid.",
+        ),
+    ],
+)
+def test_it_reads_every_script(question: str, passage: str, expected: str) -> None:
+    note = GroundingPassage(1, "Note", passage)
+    assert expected in quotes(question, note, TAX)
+
+
+def test_a_rare_word_outweighs_common_ones() -> None:
+    note = GroundingPassage(
+        1, "Log", "The pump ran. The pump stopped. The pump ran. Zelmira fixed it."
+    )
+    texts = [quote.text for quote in pick_quotes(Grounding("Did Zelmira see the pump?", (note,)))]
+    assert "Zelmira fixed it." in texts
+
+
+def test_equal_sentences_are_quoted_once() -> None:
+    copy = GroundingPassage(2, "Copy", PUMP.text)
+    found = quotes("Why did the pump repair take so long?", PUMP, copy)
+    assert len(found) == len(set(found))
+
+
+def test_a_number_in_brackets_never_looks_like_a_citation() -> None:
+    note = GroundingPassage(3, "Paper [7]", "The pump fails often [12], see [4, 5]. **Bold** pump.")
+    answer = compose_answer(Grounding("pump fails", (note,)))
+    assert re.findall(r"(?<!\\)\[\d[^\]]*\]", answer) == ["[3]"] * answer.count("[3]")
+    assert "(12)" in answer
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("repair", "repaired", True),
+        ("насоса", "насосів", True),
+        ("pump", "pumps", True),
+        ("car", "care", False),
+        ("form", "formula", False),
+        ("2026", "20267", False),
+        ("interest", "internet", False),
+    ],
+)
+def test_words_match_by_their_stem(one: str, other: str, *, same: bool) -> None:
+    assert is_same_word(one, other) is same
+    assert is_same_word(other, one) is same
+
+
+def test_terms_have_one_normal_form() -> None:
+    assert terms("Céüse CEUSE, naïve") == ["ceuse", "naive"]
+    assert terms("東京都") == ["東京", "京都"]
+
+
+@given(st.text(max_size=200), st.text(max_size=400))
+def test_any_text_gives_an_answer(question: str, text: str) -> None:
+    answer = compose_answer(Grounding(question, (GroundingPassage(1, text[:20], text),)))
+    assert answer
+    assert answer == NOTHING_FOUND or answer.startswith(INTRODUCTION)

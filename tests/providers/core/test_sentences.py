@@ -1,0 +1,58 @@
+"""Markdown becomes the sentences a reader would see."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from providers.core.sentences import first_sentence, plain, sentences
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("It runs at 3.5 bar, e.g. here. Good.", ["It runs at 3.5 bar, e.g. here.", "Good."]),
+        ("一つ。二つ。", ["一つ。", "二つ。"]),
+        ("# Title\n\nText\ngoes on.", ["Text goes on."]),
+        ("- [x] done\n- [ ] open\n  and more", ["done", "open and more"]),
+        ("> [!note] Beware\n> the dog", ["Beware the dog"]),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", ["a · b", "1 · 2"]),
+        ("```py\nx = 1\n```\nafter", ["`x = 1`", "after"]),
+        ("visible %%hidden%% text", ["visible  text"]),
+        ("---\n***\n", []),
+        ("", []),
+    ],
+)
+def test_sentences(markdown: str, expected: list[str]) -> None:
+    assert sentences(markdown) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("see [[Pump#Seal|the seal]] and [[Valve]]", "see the seal and Valve"),
+        ("a [link](https://example.com) and ![[photo.png]]", "a link and"),
+        ("**bold** ==mark== ~~gone~~ snake_case", "bold mark gone snake_case"),
+        ("fact[^1] ^block-id", "fact"),
+        ("ranges [1-3] and [x]", "ranges (1-3) and [x]"),
+    ],
+)
+def test_inline_markup_is_taken_off(line: str, expected: str) -> None:
+    assert plain(line) == expected
+
+
+def test_a_very_long_sentence_is_cut_at_a_space() -> None:
+    text = sentences("word " * 400)[0]
+    assert text.endswith("word…")
+    assert len(text) <= 601
+
+
+def test_the_first_sentence_of_nothing_is_empty() -> None:
+    assert first_sentence("# only a title") == ""
+
+
+@given(st.text())
+def test_no_text_breaks_it(text: str) -> None:
+    assert all(sentence.strip() for sentence in sentences(text))
