@@ -23,19 +23,11 @@ class AnswerMode(models.TextChoices):
 
 
 class Persona(models.Model):
-    """Text added to the system prompt: made by an admin, or read from a vault."""
+    """Text that an admin adds to the system prompt under a name."""
 
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=200, blank=True)
-    prompt = models.TextField()
-    vault = models.ForeignKey(
-        Vault,
-        null=True,
-        blank=True,
-        on_delete=models.CASCADE,
-        help_text=_("Set when it comes from .claude/agents of a vault: its readers see it."),
-    )
-    path = models.TextField(blank=True)
+    prompt = models.TextField(help_text=_("Follows the base prompt."))
     enabled = models.BooleanField(default=True)
 
     class Meta:
@@ -126,13 +118,17 @@ class Message(models.Model):
     cut_short = models.BooleanField(default=False, help_text=_("Ended at the length limit."))
     usage = models.JSONField(default=dict)
     citations = models.JSONField(default=list)
+    notices = models.JSONField(
+        default=list, help_text=_("What the reader was told: skipped arms, left out turns.")
+    )
     retrieval_run = models.ForeignKey(
         RetrievalRun, null=True, blank=True, on_delete=models.SET_NULL
     )
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["created"]
+        # Two messages of one turn may bear the same clock reading: the question is first.
+        ordering = ["created", "-role"]
         indexes = [models.Index(fields=["conversation", "created"])]
 
     def __str__(self) -> str:
@@ -199,17 +195,20 @@ class Run(models.Model):
 
 
 class RunEvent(models.Model):
-    """What was said in a run: appended about once a second, never rewritten."""
+    """What was said in about a second of a run: appended, never rewritten.
+
+    `events` holds the events numbered `first` to `last`, each with its seq, type and data.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
-    seq = models.PositiveIntegerField()
-    type = models.CharField(max_length=12)
-    data = models.JSONField(default=dict)
+    first = models.PositiveIntegerField()
+    last = models.PositiveIntegerField()
+    events = models.JSONField(default=list)
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["seq"]
-        constraints = [models.UniqueConstraint(fields=["run", "seq"], name="runevent_seq_once")]
+        ordering = ["first"]
+        constraints = [models.UniqueConstraint(fields=["run", "first"], name="runevent_first_once")]
 
     def __str__(self) -> str:
-        return f"{self.seq} {self.type}"
+        return f"{self.first} to {self.last}"

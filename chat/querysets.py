@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.utils import timezone
+from django.db.models.functions import Now
 
 if TYPE_CHECKING:
     from chat.models import Conversation, Run  # noqa: F401
@@ -25,4 +25,4 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def abandoned(self) -> RunQuerySet:
         """Active, but the process that wrote it stopped renewing its lease."""
-        return self.active().filter(lease_until__lt=timezone.now())
+        return self.active().filter(lease_until__lt=Now())

@@ -1,0 +1,234 @@
+"""The chat's websocket: frames in are commands, frames out are a run's events.
+
+Nothing is written here: a run goes on when its socket closes, and any other socket of its
+owner may attach to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID
+
+import structlog
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError, InterfaceError
+
+from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq, parse_uuid
+from chat.core.events import RunIds, to_wire
+from chat.database import in_database, own_database_thread
+from chat.rights import Caller, CloseCode, caller_of_session, problem_with
+from chat.runs import Runs, SignedOut, runs_here
+
+LARGEST_FRAME = 100_000
+# Bytes sent since the client last said anything. Daphne queues without end for a client
+# that does not read; one that is closed here attaches again and misses nothing.
+MOST_UNHEARD = 1_000_000
+MOST_FOLLOWED = 8
+CHECK_EVERY = 1.0
+log = structlog.get_logger("chat.consumers")
+
+Command = Callable[["ChatConsumer", dict[str, Any]], Awaitable[None]]
+
+
+class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One browser tab."""
+
+    get_runs: Callable[[], Runs] = staticmethod(runs_here)
+    check_every = CHECK_EVERY
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        for name, value in kwargs.items():
+            setattr(self, name, value)
+        self._caller: Caller | None = None
+        self._followed: dict[UUID, tuple[RunIds, asyncio.Task[None]]] = {}
+        self._watch: asyncio.Task[None] | None = None
+        self._unheard = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave_all()
+
+    async def connect(self) -> None:
+        self._caller = caller_of_session(self.scope.get("session"), self.scope.get("user"))
+        if self._caller is None:
+            await self.close(CloseCode.SIGNED_OUT)
+        else:
+            await self.accept()
+
+    async def disconnect(self, code: int) -> None:
+        self._leave_all()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Check the frame and the caller, then carry out the command."""
+        self._unheard = 0
+        frame: dict[str, Any] = {}
+        try:
+            frame = _parse_frame(text_data)
+            async with own_database_thread():
+                await self._check_caller()
+                await COMMANDS[frame["type"]](self, frame)
+        except Refused as refusal:
+            await self._refuse(frame, refusal)
+        except SignedOut:
+            await self.close(CloseCode.SIGNED_OUT)
+
+    # Commands
+
+    async def ask(self, frame: dict[str, Any]) -> None:
+        """Begin a run and follow it."""
+        turn = await self._runs.start(parse_ask(frame), caller=self._me)
+        await self._say(
+            {
+                "type": "accepted",
+                "id": turn.ask.client_id,
+                "conversation": str(turn.ids.conversation),
+                "run": str(turn.ids.run),
+                "user_message": str(turn.user_message),
+                "message": str(turn.ids.message),
+                "title": turn.title,
+            }
+        )
+        self._follow(turn.ids, after=0)
+
+    async def attach(self, frame: dict[str, Any]) -> None:
+        """Follow a run of a conversation, from the event after `after`."""
+        conversation = _required(frame, "conversation")
+        run = parse_uuid(frame.get("run"), name="run")
+        after = parse_seq(frame.get("after"))
+        found = await self._runs.attach(conversation, run, caller=self._me)
+        run_id = str(found.run.run) if found.run else None
+        await self._say({"type": "attached", "run": run_id, "status": found.status})
+        if found.run is not None:
+            self._follow(found.run, after=after)
+
+    async def stop(self, frame: dict[str, Any]) -> None:
+        """Stop a run; its `stopped` event follows."""
+        await self._runs.stop(_required(frame, "run"), caller=self._me)
+
+    async def ping(self, frame: dict[str, Any]) -> None:
+        await self._say({"type": "pong"})
+
+    # Following
+
+    def _follow(self, ids: RunIds, *, after: int) -> None:
+        before = self._followed.pop(ids.run, None)
+        if before is not None:
+            before[1].cancel()
+        elif len(self._followed) >= MOST_FOLLOWED:
+            oldest = next(iter(self._followed))
+            self._followed.pop(oldest)[1].cancel()
+        task = asyncio.create_task(self._pass_on(ids, after))
+        self._followed[ids.run] = (ids, task)
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.create_task(self._keep_watch())
+
+    async def _pass_on(self, ids: RunIds, after: int) -> None:
+        try:
+            async with (
+                own_database_thread(),
+                aclosing(self._runs.follow(ids.run, after=after)) as events,
+            ):
+                async for event in events:
+                    await self._say(to_wire(event, ids))
+        except (DatabaseError, InterfaceError):
+            log.warning("following_failed", run=str(ids.run))
+            await self._end(CloseCode.TRY_AGAIN)
+        else:
+            self._followed.pop(ids.run, None)
+
+    async def _keep_watch(self) -> None:
+        """While anything is followed, see to it that it may be."""
+        while self._followed:
+            messages = tuple(ids.message for ids, _ in self._followed.values())
+            async with own_database_thread():
+                problem = await in_database(problem_with, self._me, message_ids=messages)
+            if problem is not None:
+                await self._end(problem)
+                return
+            await asyncio.sleep(self.check_every)
+
+    async def _say(self, frame: dict[str, Any]) -> None:
+        text = json.dumps(frame)
+        self._unheard += len(text)
+        if self._unheard > MOST_UNHEARD:
+            await self._end(CloseCode.TOO_SLOW)
+            return
+        await self.send(text_data=text)
+
+    async def _end(self, code: CloseCode) -> None:
+        self._leave_all()
+        await self.close(code)
+
+    def _leave_all(self) -> None:
+        """Follow nothing more. The runs themselves go on."""
+        current = asyncio.current_task()
+        for _, task in self._followed.values():
+            if task is not current:
+                task.cancel()
+        self._followed.clear()
+        if self._watch is not None and self._watch is not current:
+            self._watch.cancel()
+
+    async def _check_caller(self) -> None:
+        if await in_database(problem_with, self._me) is not None:
+            raise SignedOut
+
+    async def _refuse(self, frame: dict[str, Any], refusal: Refused) -> None:
+        client_id = parse_client_id(frame)
+        await self._say(
+            {"type": "refused", "id": client_id, "code": refusal.code, "text": str(refusal)}
+        )
+
+    @property
+    def _runs(self) -> Runs:
+        return self.get_runs()
+
+    @property
+    def _me(self) -> Caller:
+        if self._caller is None:
+            raise SignedOut
+        return self._caller
+
+
+COMMANDS: dict[str, Command] = {
+    "ask": ChatConsumer.ask,
+    "attach": ChatConsumer.attach,
+    "stop": ChatConsumer.stop,
+    "ping": ChatConsumer.ping,
+}
+
+
+def parse_client_id(frame: dict[str, Any]) -> str:
+    """The client's own name for a command, echoed in the answer to it."""
+    value = frame.get("id")
+    return value[:100] if isinstance(value, str) else ""
+
+
+def _parse_frame(text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise BadAsk("Frames are JSON text.")
+    if len(text) > LARGEST_FRAME:
+        raise BadAsk(f"A frame has at most {LARGEST_FRAME:,} characters.")
+    try:
+        frame = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadAsk("This frame is not JSON.") from error
+    if not isinstance(frame, dict):
+        raise BadAsk("A frame is a JSON object.")
+    if not isinstance(frame.get("type"), str) or frame["type"] not in COMMANDS:
+        raise BadAsk(f"“type” must be one of {', '.join(COMMANDS)}.")
+    return frame
+
+
+def _required(frame: dict[str, Any], name: str) -> UUID:
+    value = parse_uuid(frame.get(name), name=name)
+    if value is None:
+        raise BadAsk(f"“{name}” is missing.")
+    return value

@@ -1,0 +1,107 @@
+"""A growing answer as blocks: what is closed stays as it is, only the open end is rendered.
+
+A top-level block is closed once the first line of the one after it is complete: Markdown
+is read line by line, so no later text can change it. What stands half-written at the very
+end (a mark, a link) is held back until it is whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from chat.core.citations import Quotable
+from chat.core.rendering import SourceBlock, render_block, split_blocks
+
+# An opened bracket, with what follows it, at the end of the text. Longer ones are no marks.
+_HALF_LINK = re.compile(
+    r"!?\[[^\[\]\n]{0,200}(?:\](?:\([^()\s]{0,500})?)?$|【[^】\n]{0,60}$|［[^］\n]{0,60}$"
+)
+_HALF_AUTOLINK = re.compile(r"<[a-z][a-z0-9+.-]{0,20}:[^<>\s]{0,500}$|!$", re.IGNORECASE)
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """HTML of the `index`-th block of an answer, from 0. It replaces what was sent before."""
+
+    index: int
+    html: str
+    closed: bool
+
+
+class BlockStream:
+    """Takes an answer piece by piece and gives the blocks that changed."""
+
+    def __init__(self, passages: Iterable[Quotable] = ()) -> None:
+        self._passages = {passage.number: passage for passage in passages}
+        self._tail = ""
+        self._index = 0
+        self._shown = ""
+
+    @property
+    def open_size(self) -> int:
+        """Characters of HTML in the open block: what one more update would cost."""
+        return len(self._shown)
+
+    def push(self, text: str) -> None:
+        """Add a piece of the answer."""
+        self._tail += text
+
+    def changed(self) -> list[Block]:
+        """Blocks that were closed since the last call, and the open one if it changed."""
+        visible = hold_back(self._tail)
+        blocks = split_blocks(visible)
+        complete_lines = visible.count("\n")
+        count = sum(1 for block in blocks[1:] if block.line < complete_lines)
+        changed = [self._close(block) for block in blocks[:count]]
+        rest = blocks[count:]
+        if count:
+            self._drop_lines(rest[0].line)
+        html = "".join(self._render(block) for block in rest)
+        if html != self._shown:
+            self._shown = html
+            changed.append(Block(self._index, html, closed=False))
+        return changed
+
+    def finish(self) -> list[Block]:
+        """The blocks that are still open, closed: the answer has ended."""
+        blocks = split_blocks(self._tail)
+        self._tail = ""
+        return [self._close(block) for block in blocks]
+
+    def _close(self, block: SourceBlock) -> Block:
+        closed = Block(self._index, self._render(block), closed=True)
+        self._index += 1
+        self._shown = ""
+        return closed
+
+    def _render(self, block: SourceBlock) -> str:
+        return render_block(block, self._passages).html
+
+    def _drop_lines(self, lines: int) -> None:
+        self._tail = self._tail.split("\n", lines)[lines]
+
+
+def hold_back(text: str) -> str:
+    """`text` less an unfinished mark, link or image at its end; code is left as it is."""
+    if _is_in_fence(text):
+        return text
+    for pattern in (_HALF_LINK, _HALF_AUTOLINK):
+        match = pattern.search(text, max(0, len(text) - 800))
+        if match:
+            return text[: match.start()]
+    return text
+
+
+def _is_in_fence(text: str) -> bool:
+    """Whether `text`, a block and what follows it, ends inside a fence at its top level."""
+    opener = ""
+    for match in _FENCE.finditer(text):
+        mark = match[1]
+        if not opener:
+            opener = mark
+        elif mark[0] == opener[0] and len(mark) >= len(opener):
+            opener = ""
+    return bool(opener)

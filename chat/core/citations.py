@@ -1,0 +1,240 @@
+"""Citations: marks like [2] in an answer, and the sentence of a passage that bears them out.
+
+Support is judged by shared words: weak is a hint for the reader's own look, no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import regex
+
+# [2] [1, 2] [1-3] [^1] [[1]] and the same in full-width brackets, digits and commas; the
+# tail of 【1†source】 is what some models add. At most four digits: 20 digits are no number
+# of a passage. A minus sign or a dot inside leaves the text alone: [-1], [1.2].
+_NUMBER = r"[0-9０-９]{1,4}"
+_ITEM = rf"{_NUMBER}(?:\s*[-–—~～]\s*{_NUMBER})?"
+_MARKER = regex.compile(
+    rf"(?:\[\[|[\[【［])\s*\^?({_ITEM}(?:\s*[,，、;；]\s*{_ITEM})*)\s*(?:†[^\]】］\[【［\n]{{0,40}})?"
+    r"(?:\]\]|[\]】］])"
+)
+_RANGE = regex.compile(r"[-–—~～]")
+_COMMA = regex.compile(r"[,，、;；]")
+_SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
+_LEAD = regex.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+|\|\s*)*")
+_GAP = regex.compile(r"\s+(?=[.,;:!?])")
+_WORD = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|[\p{L}\p{M}\p{N}]+", regex.V1
+)
+_SCRIPTS = {
+    name: regex.compile(rf"\p{{{name}}}")
+    for name in ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Han", "Hangul", "Thai")
+}
+# Words are compared by their first letters: enough to join "repair" and "repaired".
+STEM = 5
+# Below this share of a sentence's words in its passage the support counts as weak: two
+# words of three missing.
+WEAK_BELOW = 1 / 3
+LONGEST_QUOTE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A mark in a text and the existing passages it names, in order."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+def find_markers(text: str, *, exists: Callable[[int], bool]) -> list[Marker]:
+    """The marks in `text` that name at least one passage that exists.
+
+    A range counts only when all of it exists. What does not exist stays plain text.
+    """
+    found = []
+    for match in _MARKER.finditer(text):
+        numbers = _numbers(match[1], exists)
+        if numbers:
+            found.append(Marker(match.start(), match.end(), numbers))
+    return found
+
+
+def without_markers(text: str) -> str:
+    """`text` less every citation mark, whatever number it names."""
+    return regex.sub(r"[ \t]*" + _MARKER.pattern, "", text)
+
+
+def is_marker(text: str) -> bool:
+    """Whether `text`, in brackets, would be a mark."""
+    return _MARKER.fullmatch(f"[{text}]") is not None
+
+
+@dataclass(frozen=True)
+class Quotable:
+    """A passage that an answer may cite. `start` and `end` are its place in the note."""
+
+    number: int
+    title: str
+    text: str
+    start: int
+    end: int
+    note_url: str
+    source_id: int
+
+    def url(self, quote: Quote) -> str:
+        """The note, opened at `quote`."""
+        return f"{self.note_url}?span={quote.start}-{quote.end}&source={self.source_id}"
+
+    @property
+    def whole(self) -> Quote:
+        """The passage itself as a quote."""
+        return Quote(self.start, self.end, self.text[:LONGEST_QUOTE], weak=False)
+
+    @cached_property
+    def sentences(self) -> tuple[_Sentence, ...]:
+        return tuple(
+            _Sentence(start, end, _stems(self.text[start:end]))
+            for start, end in sentence_spans(self.text)
+        )
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(_stems(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The sentence of a note that bears out a statement: characters of the note's body."""
+
+    start: int
+    end: int
+    text: str
+    weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A statement of an answer, the passage it cites and the quote that bears it out."""
+
+    number: int
+    sentence: str
+    quote: Quote
+    url: str
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "n": self.number,
+            "sentence": self.sentence,
+            "quote": self.quote.text,
+            "quote_start": self.quote.start,
+            "quote_end": self.quote.end,
+            "weak": self.quote.weak,
+            "url": self.url,
+        }
+
+
+def cite(passage: Quotable, sentence: str) -> Citation:
+    """The citation of `passage` for a statement."""
+    quote = find_quote(passage, sentence)
+    return Citation(passage.number, sentence, quote, passage.url(quote))
+
+
+def find_quote(passage: Quotable, statement: str) -> Quote:
+    """The sentence of the passage that shares most with `statement`.
+
+    The whole passage when nothing is shared, or when its text is not letter by letter
+    what stands in the note.
+    """
+    stems = _stems(statement)
+    weak = _is_weak(stems, passage, statement)
+    best = max(passage.sentences, key=lambda s: _closeness(stems, s.stems), default=None)
+    is_exact = len(passage.text) == passage.end - passage.start
+    if best is None or not is_exact or not stems & best.stems:
+        return Quote(passage.start, passage.end, passage.whole.text, weak=weak)
+    end = min(best.end, best.start + LONGEST_QUOTE)
+    text = passage.text[best.start : end]
+    return Quote(passage.start + best.start, passage.start + end, text, weak=weak)
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of `text` stand, less list marks, quote marks and white space."""
+    spans, begin = [], 0
+    for match in _SENTENCE_END.finditer(text):
+        spans.append((begin, match.end()))
+        begin = match.end()
+    spans.append((begin, len(text)))
+    trimmed = (_trim(text, start, end) for start, end in spans)
+    return [span for span in trimmed if span[0] < span[1]]
+
+
+def sentence_of(text: str, markers: Sequence[Marker], marker: Marker) -> str:
+    """The sentence that `marker` stands in, or directly after; without its marks."""
+    blank = text
+    for other in markers:
+        blank = blank[: other.start] + " " * (other.end - other.start) + blank[other.end :]
+    before = len(blank[: marker.start].rstrip())
+    at = before - 1 if before else marker.end
+    spans = sentence_spans(blank)
+    for start, end in spans:
+        if start <= at < end:
+            return _tidy(blank[start:end])
+    return next((_tidy(blank[start:end]) for start, end in spans if start >= at), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    start: int
+    end: int
+    stems: frozenset[str]
+
+
+def _numbers(items: str, exists: Callable[[int], bool]) -> tuple[int, ...]:
+    numbers: list[int] = []
+    for item in _COMMA.split(items):
+        ends = [int(part) for part in _RANGE.split(item.strip())]
+        named = range(ends[0], ends[-1] + 1)
+        if named and len(named) <= 1 + 30 and all(exists(number) for number in named):
+            numbers.extend(named)
+    return tuple(dict.fromkeys(numbers))
+
+
+def _tidy(sentence: str) -> str:
+    return _GAP.sub("", " ".join(sentence.split()))
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    lead = _LEAD.match(text, start, end)
+    start = lead.end() if lead else start
+    return start, start + len(text[start:end].rstrip(" \t\n|"))
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Words by their first letters; one letter alone says nothing, a digit does."""
+    words = (match[0].casefold() for match in _WORD.finditer(text))
+    return frozenset(w[:STEM] for w in words if len(w) > 1 or not w.isascii() or w.isdigit())
+
+
+def _weight(stems: frozenset[str]) -> float:
+    """Long words and numbers tell more than short words."""
+    return sum(STEM if any(c.isdigit() for c in stem) else len(stem) for stem in stems)
+
+
+def _closeness(statement: frozenset[str], sentence: frozenset[str]) -> tuple[float, float]:
+    shared = _weight(statement & sentence)
+    return shared, shared / (_weight(sentence) or 1)
+
+
+def _is_weak(stems: frozenset[str], passage: Quotable, statement: str) -> bool:
+    if not stems or _script(statement) != _script(passage.text):
+        return False  # nothing to compare, or a translation
+    return _weight(stems & passage.stems) < WEAK_BELOW * _weight(stems)
+
+
+def _script(text: str) -> str:
+    counts: Mapping[str, int] = {
+        name: len(pattern.findall(text[:2000])) for name, pattern in _SCRIPTS.items()
+    }
+    return max(counts, key=lambda name: counts[name])

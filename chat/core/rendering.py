@@ -1,0 +1,276 @@
+"""An answer's Markdown as HTML, citation marks as links, nothing that runs or loads.
+
+Marks are found in text tokens after parsing, never in the raw string: a mark in code, in a
+formula or in a link is none. An answer is rendered block by block, so that the blocks of a
+stream, put together, are what a later page shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+from urllib.parse import urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from chat.core.citations import Citation, Quotable, cite, find_markers, is_marker, sentence_of
+
+Passages = Mapping[int, Quotable]
+
+TAGS = {
+    "a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+    "input", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td",
+    "th", "thead", "tr", "ul",
+}  # fmt: skip
+ATTRIBUTES = {
+    "*": {"class"},
+    "a": {"href", "data-n", "aria-label", "rel", "title"},
+    "ol": {"start"},
+    "td": {"align"},
+    "th": {"align"},
+}
+
+
+@dataclass
+class Rendered:
+    """HTML of an answer or of a block of it, and the citations in it."""
+
+    html: str = ""
+    citations: list[Citation] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBlock:
+    """A top-level block of Markdown: its first line, from 0, and its tokens."""
+
+    line: int
+    tokens: Sequence[Token]
+
+
+def render_answer(text: str, passages: Iterable[Quotable]) -> Rendered:
+    """The whole answer `text`: its blocks, one after the other."""
+    by_number = {passage.number: passage for passage in passages}
+    whole = Rendered()
+    for block in split_blocks(text):
+        part = render_block(block, by_number)
+        whole.html += part.html
+        whole.citations += part.citations
+    return whole
+
+
+def split_blocks(text: str) -> list[SourceBlock]:
+    """The top-level blocks of `text`. Parsed from a block's first line, the rest is equal."""
+    blocks: list[SourceBlock] = []
+    current: list[Token] = []
+    for token in _PARSER.parse(text):
+        current.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            line = current[0].map[0] if current[0].map else 0
+            blocks.append(SourceBlock(line, current))
+            current = []
+    return blocks
+
+
+def render_block(block: SourceBlock, passages: Passages) -> Rendered:
+    """Safe HTML of one block."""
+    citations: list[Citation] = []
+    tokens = [_with_chips(token, passages, citations) for token in block.tokens]
+    html = _PARSER.renderer.render(tokens, _PARSER.options, {})
+    return Rendered(sanitise(html), citations)
+
+
+def sanitise(html: str) -> str:
+    """`html` reduced to what an answer may hold: no image, no script, no style."""
+    return nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel=None,
+    )
+
+
+def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> Token:
+    """`token` with the marks of its text replaced by chips, which are added to `citations`."""
+    if token.type != "inline" or not token.children:
+        return token
+    children = list(_unlink_marks(token.children))
+    plain = "".join(_plain(child) for child in children)
+    markers = find_markers(plain, exists=passages.__contains__)
+    if not markers:
+        return token.copy(children=children)
+    done, at = [], 0
+    for child in children:
+        length = len(_plain(child))
+        inside = [m for m in markers if at <= m.start and m.end <= at + length]
+        if child.type == "text" and inside:
+            for part in _split(child.content, at, inside):
+                if isinstance(part, str):
+                    done.append(_text(part))
+                else:
+                    sentence = sentence_of(plain, markers, part)
+                    done += _chips([passages[n] for n in part.numbers], sentence, citations)
+        else:
+            done.append(child)
+        at += length
+    return token.copy(children=done)
+
+
+def _unlink_marks(children: Sequence[Token]) -> Iterator[Token]:
+    """`[2](https://…)` must not look like a source: it becomes text, its address shown."""
+    index = 0
+    while index < len(children):
+        link = children[index : index + 3]
+        if (
+            [token.type for token in link] == ["link_open", "text", "link_close"]
+            and link[0].info != "auto"
+            and is_marker(link[1].content)
+        ):
+            yield _text(f"[{link[1].content}] ({link[0].attrGet('href')})")
+            index += 3
+        else:
+            yield children[index]
+            index += 1
+
+
+def _plain(token: Token) -> str:
+    """What the token adds to a sentence. A mark in code stays invisible."""
+    if token.type == "text":
+        return token.content
+    if token.type in {"softbreak", "hardbreak"}:
+        return "\n"
+    if token.type == "code_inline":
+        return token.content.translate({ord("["): "(", ord("]"): ")"})
+    return ""
+
+
+def _split(content: str, offset: int, markers: Sequence[Any]) -> Iterator[Any]:
+    at = 0
+    for marker in markers:
+        if content[at : marker.start - offset]:
+            yield content[at : marker.start - offset]
+        yield marker
+        at = marker.end - offset
+    if content[at:]:
+        yield content[at:]
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+def _chips(passages: Sequence[Quotable], sentence: str, citations: list[Citation]) -> list[Token]:
+    chips = []
+    for passage in passages:
+        citation = cite(passage, sentence)
+        citations.append(citation)
+        chips.append(Token("cite", "", 0, meta={"citation": citation, "title": passage.title}))
+    return chips
+
+
+def _render_cite(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+) -> str:
+    citation: Citation = tokens[index].meta["citation"]
+    weak = citation.quote.weak
+    label = f"Source {citation.number}: {tokens[index].meta['title']}"
+    if weak:
+        label += " (may not support this)"
+    return (
+        f'<a class="cite{" weak" if weak else ""}" data-n="{citation.number}" '
+        f'href="{escape(citation.url)}" aria-label="{escape(label)}">{citation.number}</a>'
+    )
+
+
+def _render_link_open(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+) -> str:
+    """A link leads out of the product, after a click, and says where to. Others are text."""
+    href = str(tokens[index].attrGet("href") or "")
+    if not _is_external(href):
+        return "<span>"
+    return f'<a href="{escape(href)}" rel="noreferrer noopener nofollow">'
+
+
+def _render_link_close(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+) -> str:
+    opening = _opening_link(tokens, index)
+    href = str(opening.attrGet("href") or "") if opening else ""
+    if not _is_external(href):
+        return "</span>"
+    host = urlsplit(href).hostname or href.removeprefix("mailto:")
+    if opening is not None and opening.info == "auto":
+        return "</a>"
+    return f'</a><span class="link-host"> ({escape(host)})</span>'
+
+
+def _opening_link(tokens: Sequence[Token], index: int) -> Token | None:
+    return next((t for t in reversed(tokens[:index]) if t.type == "link_open"), None)
+
+
+def _is_external(href: str) -> bool:
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return False
+    return (parts.scheme in {"http", "https"} and bool(parts.hostname)) or parts.scheme == "mailto"
+
+
+def _render_image(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+) -> str:
+    """An image would be fetched without a click: its place is named instead."""
+    token = tokens[index]
+    source = str(token.attrGet("src") or "")
+    alt = self.renderInlineAsText(token.children or [], options, env) or "image"
+    if not _is_external(source):
+        return escape(alt)
+    host = urlsplit(source).hostname or ""
+    return (
+        f'<a href="{escape(source)}" rel="noreferrer noopener nofollow">{escape(alt)}</a>'
+        f'<span class="link-host"> ({escape(host)})</span>'
+    )
+
+
+def _highlight(code: str, language: str, attributes: str) -> str:
+    """Classes of Pygments for a known language, plain code otherwise."""
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False) if language else None
+    except ClassNotFound:
+        lexer = None
+    if lexer is None:
+        return ""
+    inner = highlight(code, lexer, HtmlFormatter(nowrap=True))
+    return f'<pre class="highlight"><code>{inner}</code></pre>\n'
+
+
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt(
+        "commonmark", {"html": False, "highlight": _highlight, "maxNesting": 100, "linkify": False}
+    )
+    parser.enable(["table", "strikethrough"])
+    # "[1]: text" is a citation and a text, not a link definition that vanishes.
+    parser.disable(["reference", "html_block", "html_inline"])
+    rules = {
+        "cite": _render_cite,
+        "link_open": _render_link_open,
+        "link_close": _render_link_close,
+        "image": _render_image,
+    }
+    for name, rule in rules.items():
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+_PARSER = _make_parser()

@@ -1,0 +1,205 @@
+"""The rows of a run: events appended by the second, its lease, its end, its replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from chat.core.events import Event, EventType, RunIds, from_row, said_text, to_row
+from chat.core.rendering import render_answer
+from chat.models import Message, Run, RunEvent
+from chat.notify import tell
+from chat.rights import has_lost_sources
+from chat.sources import quotables_of
+
+INTERRUPTED = "interrupted"
+INTERRUPTED_TEXT = "The answer was interrupted: the server stopped while it was being written."
+INTERRUPTED_MEND = "What was written is kept. Ask again to get the whole answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the rows say to the process that writes the answer."""
+
+    is_ours: bool
+    stop_wanted: bool = False
+    user_is_active: bool = True
+    sources_are_readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """How a run ended, as its message keeps it."""
+
+    status: str
+    text: str
+    error_code: str = ""
+    error: str = ""
+    cut_short: bool = False
+    usage: dict[str, int] = field(default_factory=dict)
+    citations: list[dict[str, object]] = field(default_factory=list)
+
+
+def append_events(run_id: UUID, events: Sequence[Event], *, lease_seconds: float) -> Standing:
+    """Keep `events`, renew the lease, and say how the run stands. One transaction."""
+    with transaction.atomic():
+        run = _ours(run_id)
+        if run is None:
+            return Standing(is_ours=False)
+        Run.objects.filter(pk=run_id).update(lease_until=Now() + timedelta(seconds=lease_seconds))
+        _append(run_id, events)
+        owner = run.conversation.owner
+        return Standing(
+            is_ours=True,
+            stop_wanted=run.stop_wanted,
+            user_is_active=owner.is_active,
+            sources_are_readable=not has_lost_sources(owner, run.message_id),
+        )
+
+
+def save_end(run_id: UUID, events: Sequence[Event], close: Close) -> bool:
+    """Keep the message as `close` says, the last events and the end of the run.
+
+    False when the run is not ours any more: it was deleted, or taken for dead and ended.
+    """
+    with transaction.atomic():
+        run = _ours(run_id)
+        if run is None:
+            return False
+        _end(run, events, close)
+    return True
+
+
+def read_events(run_id: UUID, *, after: int, before: int | None = None) -> list[Event]:
+    """Events with after < seq (< before), in order."""
+    rows = RunEvent.objects.filter(run_id=run_id, last__gt=after)
+    if before is not None:
+        rows = rows.filter(first__lt=before)
+    events = [from_row(row) for kept in rows for row in kept.events]
+    return [e for e in events if e.seq > after and (before is None or e.seq < before)]
+
+
+def read_news(run_id: UUID, *, after: int) -> tuple[list[Event], bool]:
+    """New events, and whether the run goes on. A run whose process died ends here."""
+    end_abandoned([run_id])
+    is_active = Run.objects.active().filter(pk=run_id).exists()
+    # Asked in this order: what was said before the end is not missed.
+    return read_events(run_id, after=after), is_active
+
+
+def want_stop(run_id: UUID) -> None:
+    """Ask the process that writes the answer, whichever it is, to stop."""
+    with transaction.atomic():
+        Run.objects.active().filter(pk=run_id).update(stop_wanted=True)
+        tell(run_id, stop=True)
+
+
+def end_abandoned(run_ids: Iterable[UUID] | None = None) -> int:
+    """End runs whose process no longer renews its lease; all text they kept stays."""
+    abandoned = Run.objects.abandoned()
+    if run_ids is not None:
+        abandoned = abandoned.filter(pk__in=run_ids)
+    ended = 0
+    for run_id in list(abandoned.values_list("pk", flat=True)):
+        with transaction.atomic():
+            run = (
+                Run.objects.abandoned()
+                .select_for_update(skip_locked=True, of=("self",))
+                .select_related("conversation", "message")
+                .filter(pk=run_id)
+                .first()
+            )
+            if run is not None:
+                _interrupt(run)
+                ended += 1
+    return ended
+
+
+def _interrupt(run: Run) -> None:
+    events = read_events(run.pk, after=0)
+    text = said_text(events)
+    rendered = render_answer(text, quotables_of(run.message))
+    citations = [citation.as_json() for citation in rendered.citations]
+    said: list[Event] = []
+    if not events:
+        said.append(Event(1, EventType.SOURCES, no_sources()))
+    last = Event(
+        seq=len(events) + len(said) + 1,
+        type=EventType.ERROR,
+        data={
+            "code": INTERRUPTED,
+            "text": INTERRUPTED_TEXT,
+            "mend": INTERRUPTED_MEND,
+            "html": rendered.html,
+        },
+    )
+    close = Close(
+        status=Message.Status.INTERRUPTED,
+        text=text,
+        error_code=INTERRUPTED,
+        error=INTERRUPTED_TEXT,
+        citations=citations,
+    )
+    _end(run, [*said, last], close)
+
+
+def no_sources() -> dict[str, Any]:
+    """`sources` of a run that ended before anything was searched."""
+    return {
+        "queries": [],
+        "passages": [],
+        "arms": [],
+        "timings": {},
+        "notices": [],
+        "searched": [],
+        "mode": "",
+        "model": "",
+        "persona": "",
+    }
+
+
+def ids_of(run: Run) -> RunIds:
+    return RunIds(run=run.pk, conversation=run.conversation_id, message=run.message_id)
+
+
+def _ours(run_id: UUID) -> Run | None:
+    return (
+        Run.objects.active()
+        .select_for_update(of=("self",))
+        .select_related("conversation__owner")
+        .filter(pk=run_id)
+        .first()
+    )
+
+
+def _append(run_id: UUID, events: Sequence[Event]) -> None:
+    if not events:
+        return
+    RunEvent.objects.create(
+        run_id=run_id,
+        first=events[0].seq,
+        last=events[-1].seq,
+        events=[to_row(event) for event in events],
+    )
+    tell(run_id)
+
+
+def _end(run: Run, events: Sequence[Event], close: Close) -> None:
+    Message.objects.filter(pk=run.message_id).update(
+        status=close.status,
+        text=close.text,
+        error_code=close.error_code,
+        error=close.error,
+        cut_short=close.cut_short,
+        usage=close.usage,
+        citations=close.citations,
+    )
+    Run.objects.filter(pk=run.pk).update(state=Run.State.ENDED)
+    _append(run.pk, events)
+    run.conversation.save(update_fields=["updated"])

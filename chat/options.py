@@ -1,0 +1,147 @@
+"""What holds for a turn, and what a user may choose from: rows read, resolved, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from chat.core.asking import Ask
+from chat.core.options import Choices, Resolved, pick_model, resolve
+from chat.core.prompt import BASE_PROMPT
+from chat.models import AnswerMode, ChatSettings, Persona
+from providers.models import ChatModel
+from retrieval.core.types import Knobs
+from vault.access import visible_to
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Where models and knobs come from."""
+
+    available: Callable[[], Sequence[ChatModel]]
+    default: Callable[[], ChatModel]
+    knobs: Callable[[], Knobs]
+
+
+def site_catalogue() -> Catalogue:
+    """The models of this install."""
+    from providers.registry import available_chat_models, default_chat_model
+    from retrieval.options import site_knobs
+
+    return Catalogue(available_chat_models, default_chat_model, site_knobs)
+
+
+@dataclass(frozen=True)
+class TurnOptions:
+    """What holds for one turn."""
+
+    model: ChatModel
+    mode: str
+    system_prompt: str
+    persona_prompt: str
+    persona_name: str
+    knobs: Knobs
+    notices: tuple[str, ...] = ()
+
+
+def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
+    """Resolve what `ask`, the user's and the site's settings chose."""
+    asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode)
+    resolved = resolve(asked, *_levels(user), base_prompt=BASE_PROMPT)
+    picked = _pick(resolved, catalogue)
+    persona = Persona.objects.filter(pk=resolved.persona, enabled=True).first()
+    notices = [picked.notice] if picked.notice else []
+    if resolved.persona is not None and persona is None:
+        notices.append("The chosen persona is gone; the answer was written without it.")
+    return TurnOptions(
+        model=picked.model,
+        mode=resolved.mode,
+        system_prompt=resolved.system_prompt,
+        persona_prompt=persona.prompt if persona else "",
+        persona_name=str(persona) if persona else "",
+        knobs=_knobs(resolved, catalogue.knobs()),
+        notices=tuple(notices),
+    )
+
+
+def chat_options(user: User, catalogue: Catalogue) -> dict[str, Any]:
+    """What `user` may choose from, and what holds when nothing is chosen."""
+    resolved = resolve(*_levels(user), base_prompt=BASE_PROMPT)
+    picked = _pick(resolved, catalogue)
+    return {
+        "models": [_model_json(model, picked.model) for model in catalogue.available()],
+        "personas": list(Persona.objects.filter(enabled=True).values("id", "name", "role")),
+        "modes": [{"value": value, "label": str(label)} for value, label in AnswerMode.choices],
+        "vaults": list(visible_to(user).values("slug", "name")),
+        "model": picked.model.pk,
+        "persona": resolved.persona,
+        "mode": resolved.mode,
+        "notices": [picked.notice] if picked.notice else [],
+    }
+
+
+def settings_json(user: User) -> dict[str, Any]:
+    """The user's own settings, with the base prompt that a reset brings back."""
+    own = _choices(ChatSettings.objects.filter(user=user).first())
+    site = _choices(ChatSettings.objects.filter(user=None).first())
+    return {
+        "model": own.model,
+        "persona": own.persona,
+        "system_prompt": own.system_prompt or "",
+        "mode": own.mode or "",
+        "passages": own.passages,
+        "alternates": own.alternates,
+        "rerank": own.rerank,
+        "base_system_prompt": site.system_prompt or BASE_PROMPT,
+    }
+
+
+def _levels(user: User) -> tuple[Choices, Choices]:
+    rows = ChatSettings.objects.filter(user__in=[user.pk]) | ChatSettings.objects.filter(user=None)
+    by_user = {row.user_id: row for row in rows}
+    return _choices(by_user.get(user.pk)), _choices(by_user.get(None))
+
+
+def _choices(row: ChatSettings | None) -> Choices:
+    if row is None:
+        return Choices()
+    return Choices(
+        model=row.model_id,
+        persona=row.persona_id,
+        system_prompt=row.system_prompt,
+        mode=row.mode,
+        passages=row.passages,
+        alternates=row.alternates,
+        rerank=row.rerank,
+    )
+
+
+def _pick(resolved: Resolved, catalogue: Catalogue) -> Any:
+    available = [(model.pk, model) for model in catalogue.available()]
+    known = ChatModel.objects.filter(pk__in=resolved.models).in_bulk()
+    labels = {pk: str(model) for pk, model in known.items()}
+    return pick_model(
+        resolved.models, available=available, default=catalogue.default(), labels=labels
+    )
+
+
+def _knobs(resolved: Resolved, knobs: Knobs) -> Knobs:
+    if resolved.passages is not None:
+        knobs = replace(knobs, passages=resolved.passages)
+    if resolved.alternates is not None:
+        knobs = replace(knobs, alternates=resolved.alternates)
+    if resolved.rerank is not None:
+        knobs = replace(knobs, rerank=resolved.rerank)
+    return knobs
+
+
+def _model_json(model: ChatModel, chosen: ChatModel) -> dict[str, Any]:
+    return {
+        "id": model.pk,
+        "label": str(model),
+        "provider": model.provider.name,
+        "chosen": model.pk == chosen.pk,
+    }

@@ -1,0 +1,61 @@
+"""What a turn needs from the apps below, in one place, so that a test can bring its own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from chat.options import Catalogue, site_catalogue
+from providers.core.protocols import ChatProvider
+from providers.core.types import ChatMessage, Usage
+from providers.models import ChatModel
+from retrieval.core.types import Knobs, Retrieval
+from vault.core.types import Scope
+
+
+class Retrieve(Protocol):
+    def __call__(
+        self,
+        question: str,
+        *,
+        history: Sequence[ChatMessage],
+        scope: Scope,
+        knobs: Knobs,
+        user_id: int | None = None,
+        model: ChatModel | None = None,
+    ) -> Awaitable[Retrieval]: ...
+
+
+class RecordUsage(Protocol):
+    def __call__(
+        self,
+        *,
+        purpose: str,
+        model: ChatModel,
+        usage: Usage,
+        user_id: int | None,
+        milliseconds: int,
+        failed_with: str = "",
+    ) -> Awaitable[Any]: ...
+
+
+@dataclass(frozen=True)
+class Providing:
+    """Models, retrieval and accounts of a turn."""
+
+    catalogue: Catalogue
+    chat_provider: Callable[[ChatModel], ChatProvider]
+    retrieve: Retrieve
+    record_usage: RecordUsage
+    count_tokens: Callable[[str], int]
+
+
+def site_providing() -> Providing:
+    """Those of this install."""
+    from providers.registry import chat_provider
+    from providers.usage import arecord_usage
+    from retrieval.pipeline import retrieve
+    from vault.core.tokens import estimate_tokens
+
+    return Providing(site_catalogue(), chat_provider, retrieve, arecord_usage, estimate_tokens)

@@ -1,0 +1,88 @@
+"""Whether somebody may still do what they began: asked again at every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from importlib import import_module
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.auth.models import User
+from django.utils.crypto import constant_time_compare
+
+from chat.models import Source
+from vault.access import visible_to
+from vault.models import ApiToken
+
+
+class CloseCode(IntEnum):
+    """Why the server ends a socket. 4401 and 4403 will not go away by connecting again."""
+
+    SIGNED_OUT = 4401
+    FORBIDDEN = 4403
+    TOO_SLOW = 4408
+    TRY_AGAIN = 1011
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and by which door they came in: a session or a token."""
+
+    user_id: int
+    session_key: str | None = None
+    token_id: int | None = None
+
+
+def caller_of_session(session: Any, user: Any) -> Caller | None:
+    """The caller behind a signed-in session; None when nobody is signed in."""
+    if not getattr(user, "is_authenticated", False) or not session.session_key:
+        return None
+    return Caller(user_id=user.pk, session_key=session.session_key)
+
+
+def current_user(caller: Caller) -> User | None:
+    """The caller's user as the database knows them now.
+
+    None when the user is gone or suspended, the session ended or the password changed,
+    or the token was withdrawn.
+    """
+    user = get_user_model().objects.filter(pk=caller.user_id, is_active=True).first()
+    if user is None:
+        return None
+    if caller.token_id is not None:
+        valid = ApiToken.objects.filter(pk=caller.token_id, user=user).exists()
+    else:
+        valid = _session_is_valid(caller.session_key or "", user)
+    return user if valid else None
+
+
+def has_lost_sources(user: User, message_id: UUID) -> bool:
+    """Whether the answer was written from a vault that `user` may not read any more."""
+    return (
+        Source.objects.filter(message_id=message_id)
+        .exclude(vault_id__in=visible_to(user).values("pk"))
+        .exists()
+    )
+
+
+def problem_with(caller: Caller, *, message_ids: tuple[UUID, ...] = ()) -> CloseCode | None:
+    """Why the caller must not be told more, or None when all is well."""
+    user = current_user(caller)
+    if user is None:
+        return CloseCode.SIGNED_OUT
+    if any(has_lost_sources(user, message_id) for message_id in message_ids):
+        return CloseCode.FORBIDDEN
+    return None
+
+
+def _session_is_valid(key: str, user: User) -> bool:
+    store = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
+    session = store.load() if key else {}
+    return (
+        session.get(SESSION_KEY) == str(user.pk)
+        and session.get(BACKEND_SESSION_KEY) in settings.AUTHENTICATION_BACKENDS
+        and constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+    )

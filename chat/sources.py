@@ -1,0 +1,109 @@
+"""The passages of an answer: kept as they were, shown to readers, quoted by citations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from django.db import transaction
+from django.urls import NoReverseMatch, reverse
+
+from chat.core.citations import Quotable
+from chat.models import Message, Source
+from retrieval.core.types import Arm, Passage, Retrieval
+from vault.models import Note, Vault
+
+
+def note_url(slug: str, path: str) -> str:
+    """Address of a note's page."""
+    try:
+        return reverse("note", args=[slug, path])
+    except NoReverseMatch:
+        return f"/vaults/{slug}/notes/{quote(path)}"
+
+
+def save_sources(message_id: Any, retrieval: Retrieval) -> list[Source]:
+    """Keep the passages of `retrieval` under the message, in order."""
+    slugs = {passage.vault_slug for passage in retrieval.passages}
+    vaults = {vault.slug: vault for vault in Vault.objects.filter(slug__in=slugs)}
+    note_ids = {passage.note_id for passage in retrieval.passages}
+    notes = {note.pk: note for note in Note.objects.filter(pk__in=note_ids)}
+    rows = [
+        _row(message_id, passage, vaults.get(passage.vault_slug), notes.get(passage.note_id))
+        for passage in retrieval.passages
+    ]
+    with transaction.atomic():
+        Message.objects.filter(pk=message_id).update(retrieval_run_id=retrieval.run_id)
+        return Source.objects.bulk_create(rows)
+
+
+def quotables_of(message: Message) -> list[Quotable]:
+    """What the answer may cite, from the rows."""
+    return [quotable(source) for source in message.sources.select_related("vault")]
+
+
+def quotable(source: Source) -> Quotable:
+    """A kept passage as the renderer needs it."""
+    slug = source.vault.slug if source.vault else ""
+    return Quotable(
+        number=source.number,
+        title=source.title,
+        text=source.text,
+        start=source.start,
+        end=source.end,
+        note_url=note_url(slug, source.path) if slug else "",
+        source_id=source.pk,
+    )
+
+
+def passage_json(source: Source) -> dict[str, Any]:
+    """A passage as the `sources` event and the thread show it."""
+    shown = quotable(source)
+    return {
+        "number": source.number,
+        "title": source.title,
+        "path": source.path,
+        "vault": source.vault.slug if source.vault else "",
+        "vault_name": source.vault.name if source.vault else "",
+        "heading_path": list(source.heading_path),
+        "text": source.text,
+        "start": source.start,
+        "end": source.end,
+        "url": shown.url(shown.whole),
+        "arms": list(source.arms),
+        "updated": source.note_updated.isoformat() if source.note_updated else None,
+    }
+
+
+def arms_json(arms: Sequence[Arm]) -> list[dict[str, Any]]:
+    """What each arm of a search did."""
+    return [
+        {
+            "name": arm.name,
+            "ran": arm.ran,
+            "reason": arm.reason,
+            "found": arm.found,
+            "path": arm.path,
+        }
+        for arm in arms
+    ]
+
+
+def _row(message_id: Any, passage: Passage, vault: Vault | None, note: Note | None) -> Source:
+    return Source(
+        message_id=message_id,
+        number=passage.number,
+        vault=vault,
+        note=note,
+        chunk_id=passage.chunk_ids[0] if passage.chunk_ids else None,
+        path=passage.path,
+        title=passage.title,
+        heading_path=list(passage.heading_path),
+        text=passage.text,
+        start=passage.start,
+        end=passage.end,
+        note_hash=note.content_hash if note else "",
+        arms=list(passage.arms),
+        note_updated=passage.updated,
+    )

@@ -1,0 +1,68 @@
+"""The title a model gives a conversation after its first answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import structlog
+from django.db import transaction
+
+from chat.core.titles import TITLE_PROMPT, title_from_model
+from chat.models import Conversation
+from chat.providing import Providing
+from providers.core.errors import ProviderError
+from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage
+from providers.models import ChatModel
+
+# The answer is complete while its title is made: the reader must not wait long.
+MOST_SECONDS = 8.0
+# Reasoning models spend tokens before the first word of a title.
+MOST_TOKENS = 400
+EXCERPT = 1500
+log = structlog.get_logger("chat.titles")
+
+
+async def make_title(
+    model: ChatModel, providing: Providing, *, question: str, answer: str, user_id: int
+) -> str | None:
+    """A title for a conversation that began with `question`; None when none came out."""
+    request = ChatRequest(
+        model=model.name,
+        system=TITLE_PROMPT,
+        messages=(
+            ChatMessage("user", f"Question: {question[:EXCERPT]}\n\nAnswer: {answer[:EXCERPT]}"),
+        ),
+        max_output_tokens=MOST_TOKENS,
+        context_window=model.context_window,
+    )
+    began, usage, failed_with, text = time.monotonic(), Usage(), "", ""
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            async for part in providing.chat_provider(model).stream(request):
+                if isinstance(part, TextDelta):
+                    text += part.text
+                elif isinstance(part, Usage):
+                    usage = part
+    except TimeoutError:
+        failed_with = "silent"
+    except ProviderError as error:
+        failed_with = error.code
+    if failed_with:
+        log.info("no_title", model=model.name, failed_with=failed_with)
+    await providing.record_usage(
+        purpose="title",
+        model=model,
+        usage=usage,
+        user_id=user_id,
+        milliseconds=int((time.monotonic() - began) * 1000),
+        failed_with=failed_with,
+    )
+    return None if failed_with else title_from_model(text)
+
+
+def save_title(conversation_id: object, title: str) -> bool:
+    """Set the title, unless the owner gave one. False when it was left alone."""
+    with transaction.atomic():
+        unnamed = Conversation.objects.filter(pk=conversation_id, title_is_final=False)
+        return bool(unnamed.update(title=title))

@@ -1,0 +1,305 @@
+"""One turn: search, tell the sources, ask the model, pass its words on."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from chat.core.asking import clean_answer
+from chat.core.citations import Quotable
+from chat.core.events import EventType
+from chat.core.prompt import ModelLimits, Prompt, PromptParts, PromptPassage, build_prompt
+from chat.database import in_database, release_connection
+from chat.history import Turn
+from chat.models import Message, Source
+from chat.options import TurnOptions, turn_options
+from chat.providing import Providing
+from chat.sources import arms_json, passage_json, quotable, save_sources
+from chat.titles import make_title, save_title
+from providers.core.errors import InputTooLong, ProviderError
+from providers.core.protocols import ChatProvider
+from providers.core.types import ChatRequest, ReasoningDelta, StreamPart, TextDelta, Usage
+from providers.models import ChatModel
+from retrieval.core.types import Retrieval
+from vault.access import scope_for
+from vault.core.types import Scope
+from vault.models import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An event of the turn, ready but for its number."""
+
+    type: EventType
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """`sources`, and the passages that the words to come may cite."""
+
+    data: dict[str, Any]
+    quotables: tuple[Quotable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The model ended of its own accord."""
+
+    usage: Usage
+
+
+TurnPart = Said | Sourced | Words | Finished
+
+
+class NoAnswer(ProviderError):
+    """The model ended without a word, or its provider withheld them."""
+
+    code = "no_answer"
+    mend = "Ask again, or choose another model."
+
+
+class Withheld(ProviderError):
+    """The provider's filter ended the answer."""
+
+    code = "filtered"
+    mend = "Put the question in other words, or choose another model."
+
+
+SHORTENED = "The model takes less text than its settings say: asking again with half of it"
+
+
+@dataclass
+class _Answer:
+    """What the model has said so far."""
+
+    text: str = ""
+    is_thinking: bool = False
+    usage: Usage = field(default_factory=Usage)
+
+
+async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]:
+    """Yield the turn's parts: Sourced first, Finished last. Raises ProviderError.
+
+    Closing the iterator ends the search or the model's call.
+    """
+    options = await in_database(_options, turn, providing)
+    retrieval = await _search(turn, options, providing)
+    sources = await in_database(save_sources, turn.ids.message, retrieval)
+    window = options.model.context_window
+    prompt = _prompt(turn, options, sources, providing, window=window)
+    shorter = _prompt(turn, options, sources, providing, window=window // 2)
+    notices = (*options.notices, *retrieval.notices, *prompt.notices)
+    await in_database(_note_plan, turn, options, notices)
+    yield Sourced(
+        data=_sources_json(options, retrieval, sources, notices),
+        quotables=tuple(quotable(source) for source in sources),
+    )
+    if options.mode == "notes_only" and not sources:
+        yield Words(await in_database(_nothing_found, retrieval))
+        yield Finished(Usage())
+        return
+    answer = _Answer()
+    yield Said(EventType.STATUS, {"stage": "writing", "text": "Writing"})
+    requests = (prompt.request, shorter.request)
+    async with aclosing(_ask_model(turn, options.model, requests, providing, answer)) as parts:
+        async for part in parts:
+            yield part
+    if turn.is_first and options.model.provider.kind != "extractive":
+        title = await make_title(
+            options.model,
+            providing,
+            question=turn.question,
+            answer=answer.text,
+            user_id=turn.user_id,
+        )
+        if title and await in_database(save_title, turn.ids.conversation, title):
+            yield Said(EventType.TITLE, {"title": title})
+    yield Finished(answer.usage)
+
+
+def _options(turn: Turn, providing: Providing) -> TurnOptions:
+    user = get_user_model().objects.get(pk=turn.user_id)
+    return turn_options(user, turn.ask, providing.catalogue)
+
+
+async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Retrieval:
+    """Passages the asker may read now. No notes: nothing is searched."""
+    if options.mode == "no_notes":
+        return Retrieval(queries=(), passages=(), arms=(), timings={}, searched_vaults=())
+    scope = await in_database(_scope, turn)
+    try:
+        return await providing.retrieve(
+            turn.question,
+            history=turn.history,
+            scope=scope,
+            knobs=options.knobs,
+            user_id=turn.user_id,
+            model=options.model,
+        )
+    finally:
+        await release_connection()
+
+
+def _scope(turn: Turn) -> Scope:
+    return scope_for(get_user_model().objects.get(pk=turn.user_id), turn.vaults)
+
+
+def _note_plan(turn: Turn, options: TurnOptions, notices: tuple[str, ...]) -> None:
+    Message.objects.filter(pk=turn.ids.message).update(
+        mode=options.mode,
+        model_label=str(options.model),
+        persona_name=options.persona_name,
+        notices=list(notices),
+    )
+
+
+def _nothing_found(retrieval: Retrieval) -> str:
+    names = Vault.objects.filter(slug__in=retrieval.searched_vaults).values_list("name", flat=True)
+    where = ", ".join(names) or "no vault, because none can be read"
+    asked = "; ".join(f"“{query}”" for query in retrieval.queries) or "the question as it stands"
+    return (
+        "The notes hold nothing about this, so there is no answer.\n\n"
+        f"Searched: {where}. Asked for: {asked}. Try other words, choose more vaults, or "
+        "allow answers beyond the notes."
+    )
+
+
+def _prompt(
+    turn: Turn,
+    options: TurnOptions,
+    sources: list[Source],
+    providing: Providing,
+    *,
+    window: int,
+) -> Prompt:
+    passages = tuple(
+        PromptPassage(
+            number=source.number,
+            title=source.title,
+            path=source.path,
+            heading_path=tuple(source.heading_path),
+            text=source.text,
+            updated=source.note_updated or timezone.now(),
+        )
+        for source in sources
+    )
+    parts = PromptParts(
+        question=turn.question,
+        mode=options.mode,
+        system_prompt=options.system_prompt,
+        persona=options.persona_prompt,
+        passages=passages,
+        history=turn.history,
+        mark=secrets.token_hex(8),
+    )
+    limits = ModelLimits(options.model.name, window, options.model.max_output_tokens)
+    return build_prompt(parts, limits, count_tokens=providing.count_tokens)
+
+
+async def _ask_model(
+    turn: Turn,
+    model: ChatModel,
+    requests: Sequence[ChatRequest],
+    providing: Providing,
+    answer: _Answer,
+) -> AsyncGenerator[TurnPart]:
+    """Pass the model's words on, and into `answer`. Usage is recorded however it ends."""
+    began, failed_with = time.monotonic(), ""
+    try:
+        provider = providing.chat_provider(model)
+        async with aclosing(_stream_what_fits(provider, requests)) as parts:
+            async for part in parts:
+                if isinstance(part, Usage):
+                    answer.usage = part
+                elif isinstance(part, Said):
+                    yield part
+                elif isinstance(part, ReasoningDelta):
+                    if not answer.is_thinking:
+                        answer.is_thinking = True
+                        yield Said(EventType.STATUS, {"stage": "thinking", "text": "Thinking"})
+                elif isinstance(part, TextDelta) and (text := clean_answer(part.text)):
+                    answer.text += text
+                    yield Words(text)
+        _check_answer(answer)
+    except ProviderError as error:
+        failed_with = error.code
+        raise
+    finally:
+        await providing.record_usage(
+            purpose="answer",
+            model=model,
+            usage=answer.usage,
+            user_id=turn.user_id,
+            milliseconds=int((time.monotonic() - began) * 1000),
+            failed_with=failed_with,
+        )
+        await release_connection()
+
+
+async def _stream_what_fits(
+    provider: ChatProvider, requests: Sequence[ChatRequest]
+) -> AsyncGenerator[StreamPart | Said]:
+    """Try the next, shorter request when the model says that this one is too long."""
+    for request in requests:
+        began = False
+        stream = cast("AsyncGenerator[StreamPart]", provider.stream(request))
+        try:
+            async with aclosing(stream) as parts:
+                async for part in parts:
+                    began = True
+                    yield part
+        except InputTooLong:
+            if began or request is requests[-1]:
+                raise
+            yield Said(EventType.STATUS, {"stage": "shortened", "text": SHORTENED})
+        else:
+            return
+
+
+def _check_answer(answer: _Answer) -> None:
+    """Raises NoAnswer or Withheld for an ending that must not look like a full answer."""
+    reason = answer.usage.stop_reason
+    if reason == "filter":
+        raise Withheld("The provider's content filter ended the answer.")
+    if answer.text.strip():
+        return
+    if reason == "length":
+        raise NoAnswer(
+            "The model reached its limit of output tokens before it wrote a word of the "
+            "answer. An admin can raise “max output tokens” of this model."
+        )
+    raise NoAnswer("The model ended without an answer.")
+
+
+def _sources_json(
+    options: TurnOptions,
+    retrieval: Retrieval,
+    sources: Sequence[Source],
+    notices: Sequence[str],
+) -> dict[str, Any]:
+    return {
+        "queries": list(retrieval.queries),
+        "passages": [passage_json(source) for source in sources],
+        "arms": arms_json(retrieval.arms),
+        "timings": dict(retrieval.timings),
+        "notices": list(notices),
+        "searched": list(retrieval.searched_vaults),
+        "mode": options.mode,
+        "model": str(options.model),
+        "persona": options.persona_name,
+    }

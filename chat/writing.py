@@ -1,0 +1,376 @@
+"""An answer being written: a task of this process that outlives the socket that asked.
+
+The task paces what it passes on: about ten frames a second to those who listen, one row a
+second to the database, whatever the model's speed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, InterfaceError
+
+from chat.core.blocks import BlockStream
+from chat.core.citations import Quotable
+from chat.core.events import Event, EventType
+from chat.core.rendering import render_answer
+from chat.database import in_database, own_database_thread
+from chat.history import Turn
+from chat.ledger import (
+    INTERRUPTED,
+    INTERRUPTED_MEND,
+    Close,
+    Standing,
+    append_events,
+    no_sources,
+    save_end,
+)
+from chat.models import Message
+from chat.turn import Finished, Said, Sourced, TurnPart, Words
+from providers.core.errors import ProviderError
+from providers.core.types import Usage
+
+log = structlog.get_logger("chat.writing")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds between frames and between flushes; how long a lease and an outage may last.
+
+    An open block is sent again at most `block_bytes` characters a second.
+    """
+
+    frame: float = 0.1
+    flush: float = 1.0
+    lease: float = 15.0
+    outage: float = 30.0
+    block_bytes: int = 40_000
+    queue: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the writing ended. `type` is the last event's."""
+
+    type: EventType
+    status: str
+    code: str = ""
+    text: str = ""
+    mend: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+STOPPED = Ending(EventType.STOPPED, Message.Status.STOPPED)
+SUSPENDED = Ending(
+    EventType.ERROR, Message.Status.STOPPED, "suspended", "This account is not active any more."
+)
+RIGHTS_LOST = Ending(
+    EventType.ERROR,
+    Message.Status.STOPPED,
+    "rights_changed",
+    "You may no longer read a vault this answer was being written from.",
+    "Ask again: the vaults you may read now will be searched.",
+)
+RESTARTING = Ending(
+    EventType.ERROR,
+    Message.Status.INTERRUPTED,
+    INTERRUPTED,
+    "The answer was interrupted: the server is restarting.",
+    INTERRUPTED_MEND,
+)
+DATABASE_GONE = Ending(
+    EventType.ERROR,
+    Message.Status.INTERRUPTED,
+    "not_saved",
+    "The database cannot be reached, so the end of this answer is not saved.",
+    "Copy the text if you need it, and ask again later.",
+)
+BROKEN = Ending(
+    EventType.ERROR,
+    Message.Status.FAILED,
+    "internal",
+    "Something went wrong while this answer was written.",
+    "Ask again; if it happens once more, tell an admin the time.",
+)
+
+
+class Subscriber:
+    """Somebody of this process who listens to a run.
+
+    `events` ends with None when nothing more will come this way: the run ended, or the
+    listener fell too far behind and must read on from the tables.
+    """
+
+    def __init__(self, *, size: int) -> None:
+        self.events: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=size + 1)
+        self._size = size
+        self._is_cut = False
+
+    def give(self, event: Event) -> None:
+        """Queue `event`, or cut the queue off when it is full."""
+        if self._is_cut:
+            return
+        if self.events.qsize() >= self._size:
+            self.cut()
+        else:
+            self.events.put_nowait(event)
+
+    def cut(self) -> None:
+        """Nothing more comes this way."""
+        if not self._is_cut:
+            self._is_cut = True
+            self.events.put_nowait(None)
+
+
+class LiveRun:
+    """A run of this process: writes, paces, keeps and passes on."""
+
+    def __init__(self, turn: Turn, parts: AsyncGenerator[TurnPart], *, pace: Pace) -> None:
+        self.turn = turn
+        self.seq = 0
+        self.unsaved: deque[Event] = deque()
+        self._parts = parts
+        self._pace = pace
+        self._subscribers: set[Subscriber] = set()
+        self._quotables: tuple[Quotable, ...] = ()
+        self._blocks = BlockStream()
+        self._text: list[str] = []
+        self._pending: list[str] = []
+        self._usage = Usage()
+        self._next_block = 0.0
+        self._saved_at = time.monotonic()
+        self._is_ours = True
+        self._is_closed = False
+        self._over = asyncio.Event()
+        self._ending: Ending | None = None
+        self._producer: asyncio.Task[None] | None = None
+
+    # Listening
+
+    def subscribe(self) -> Subscriber:
+        """A listener for every event after `self.seq`."""
+        subscriber = Subscriber(size=self._pace.queue)
+        if self._is_closed:
+            subscriber.cut()
+        self._subscribers.add(subscriber)
+        return subscriber
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        self._subscribers.discard(subscriber)
+
+    def stop(self, ending: Ending = STOPPED) -> None:
+        """End the writing now; what was written is kept. The first ending counts."""
+        if self._ending is None:
+            self._ending = ending
+            if self._producer is not None:
+                self._producer.cancel()
+
+    # Writing
+
+    async def write(self) -> None:
+        """Write the answer to its end, whatever that is."""
+        async with own_database_thread():
+            producer = self._producer = asyncio.create_task(self._produce())
+            if self._ending is not None:
+                producer.cancel()
+            beat = asyncio.create_task(self._beat())
+            try:
+                ending = await self._wait_for_end(producer)
+            finally:
+                self._over.set()
+                await beat
+            await self._finish(ending)
+            self._is_closed = True
+            for subscriber in self._subscribers:
+                subscriber.cut()
+
+    async def _produce(self) -> None:
+        async with aclosing(self._parts) as parts:
+            async for part in parts:
+                self._take(part)
+
+    def _take(self, part: TurnPart) -> None:
+        if isinstance(part, Words):
+            self._text.append(part.text)
+            self._pending.append(part.text)
+            return
+        self._publish_words()
+        if isinstance(part, Sourced):
+            self._quotables = part.quotables
+            self._blocks = BlockStream(part.quotables)
+            self._publish(EventType.SOURCES, part.data)
+        elif isinstance(part, Said):
+            self._publish(part.type, part.data)
+        elif isinstance(part, Finished):
+            self._usage = part.usage
+
+    async def _wait_for_end(self, producer: asyncio.Task[None]) -> Ending:
+        """How it ended. This is the outer edge of a run: nothing gets past it."""
+        try:
+            await producer
+        except asyncio.CancelledError:
+            if self._ending is None:
+                raise  # not our stop: the process ends, and the lease will tell
+            return self._ending
+        except ProviderError as error:
+            return Ending(
+                EventType.ERROR, Message.Status.FAILED, error.code, str(error), error.mend
+            )
+        except Exception:
+            log.exception("run_broke", run=str(self.turn.ids.run))
+            return BROKEN
+        return Ending(EventType.DONE, Message.Status.DONE, usage=self._usage)
+
+    async def _beat(self) -> None:
+        """Frames and flushes, until the writing is over."""
+        next_flush = time.monotonic() + self._pace.flush
+        while not await self._is_over(self._pace.frame):
+            self._publish_words()
+            if time.monotonic() >= next_flush:
+                await self._flush()
+                next_flush = time.monotonic() + self._pace.flush
+
+    async def _is_over(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._over.wait()
+        except TimeoutError:
+            return False
+
+    # Publishing
+
+    def _publish(self, kind: EventType, data: dict[str, Any]) -> Event:
+        self.seq += 1
+        event = Event(self.seq, kind, data)
+        self.unsaved.append(event)
+        for subscriber in self._subscribers:
+            subscriber.give(event)
+        return event
+
+    def _publish_words(self) -> None:
+        """One frame: the words since the last one, and the blocks they changed."""
+        if self._pending:
+            text = "".join(self._pending)
+            self._pending.clear()
+            self._blocks.push(text)
+            self._publish(EventType.DELTA, {"text": text})
+        now = time.monotonic()
+        if now >= self._next_block:
+            self._publish_blocks(self._blocks.changed)
+            self._next_block = now + self._blocks.open_size / self._pace.block_bytes
+
+    def _publish_blocks(self, blocks: Callable[[], list[Any]]) -> None:
+        for block in blocks():
+            data = {"index": block.index, "html": block.html, "closed": block.closed}
+            self._publish(EventType.BLOCK, data)
+
+    # Keeping
+
+    async def _flush(self) -> None:
+        events = list(self.unsaved)
+        try:
+            standing = await in_database(
+                append_events, self.turn.ids.run, events, lease_seconds=self._pace.lease
+            )
+        except (DatabaseError, InterfaceError) as error:
+            self._bear_outage(error)
+            return
+        self._saved_at = time.monotonic()
+        for _ in events:
+            self.unsaved.popleft()
+        self._heed(standing)
+
+    def _bear_outage(self, error: Exception) -> None:
+        """The text waits in memory for the database to come back, for a while."""
+        log.warning("flush_failed", run=str(self.turn.ids.run), error=type(error).__name__)
+        if time.monotonic() - self._saved_at > self._pace.outage:
+            self.stop(DATABASE_GONE)
+
+    def _heed(self, standing: Standing) -> None:
+        if not standing.is_ours:
+            self._is_ours = False
+            self.stop()
+        elif standing.stop_wanted:
+            self.stop()
+        elif not standing.user_is_active:
+            self.stop(SUSPENDED)
+        elif not standing.sources_are_readable:
+            self.stop(RIGHTS_LOST)
+
+    async def _finish(self, ending: Ending) -> None:
+        """Keep the end, then tell it: a reader never sees an end that is not saved."""
+        if not self._is_ours:
+            return  # deleted, or ended by another process: its rows say the rest
+        if self.seq == 0:
+            self._publish(EventType.SOURCES, no_sources())
+        self._publish_words()
+        self._publish_blocks(self._blocks.finish)
+        text = "".join(self._text)
+        rendered = render_answer(text, self._quotables)
+        citations = [citation.as_json() for citation in rendered.citations]
+        close = Close(
+            status=ending.status,
+            text=text,
+            error_code=ending.code,
+            error=ending.text,
+            cut_short=ending.usage.stop_reason == "length",
+            usage=_usage_json(ending.usage),
+            citations=citations,
+        )
+        last = Event(self.seq + 1, ending.type, _last_data(ending, close, rendered.html))
+        if await self._save_end(last, close):
+            self.unsaved.clear()
+            self._tell_last(last)
+
+    async def _save_end(self, last: Event, close: Close) -> bool:
+        """Whether the end was kept, with patience for a database that restarts."""
+        until = time.monotonic() + self._pace.outage
+        while True:
+            try:
+                return await in_database(save_end, self.turn.ids.run, [*self.unsaved, last], close)
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("save_failed", run=str(last.seq), error=type(error).__name__)
+                if time.monotonic() > until:
+                    self._tell_last(Event(last.seq, *_unsaved(last)))
+                    return False
+            await asyncio.sleep(self._pace.flush)
+
+    def _tell_last(self, last: Event) -> None:
+        self.seq = last.seq
+        for subscriber in self._subscribers:
+            subscriber.give(last)
+
+
+def _last_data(ending: Ending, close: Close, html: str) -> dict[str, Any]:
+    if ending.type is EventType.ERROR:
+        return {
+            "code": ending.code,
+            "text": ending.text,
+            "mend": ending.mend,
+            "html": html,
+            "citations": close.citations,
+        }
+    return {
+        "citations": close.citations,
+        "usage": close.usage,
+        "cut_short": close.cut_short,
+        "html": html,
+    }
+
+
+def _unsaved(last: Event) -> tuple[EventType, dict[str, Any]]:
+    """What is told in place of `last` when it could not be kept."""
+    gone = DATABASE_GONE
+    data = {"code": gone.code, "text": gone.text, "mend": gone.mend, "html": last.data["html"]}
+    return EventType.ERROR, data | {"citations": last.data["citations"]}
+
+
+def _usage_json(usage: Usage) -> dict[str, int]:
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
