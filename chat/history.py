@@ -221,8 +221,8 @@ def _history_before(question: Message) -> tuple[ChatMessage, ...]:
     while at is not None and len(said) < MOST_HISTORY:
         message = by_id[at]
         if message.text:
-            role = "user" if message.role == Message.Role.USER else "assistant"
-            said.append(ChatMessage(role, message.text))
+            is_question = message.role == Message.Role.USER
+            said.append(ChatMessage("user" if is_question else "assistant", message.text))
         at = message.parent_id
     return tuple(reversed(said))
 

@@ -52,7 +52,7 @@ def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
     asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode)
     resolved = resolve(asked, *_levels(user), base_prompt=BASE_PROMPT)
     picked = _pick(resolved, catalogue)
-    persona = Persona.objects.filter(pk=resolved.persona, enabled=True).first()
+    persona = _persona(resolved.persona)
     notices = [picked.notice] if picked.notice else []
     if resolved.persona is not None and persona is None:
         notices.append("The chosen persona is gone; the answer was written without it.")
@@ -97,6 +97,10 @@ def settings_json(user: User) -> dict[str, Any]:
         "rerank": own.rerank,
         "base_system_prompt": site.system_prompt or BASE_PROMPT,
     }
+
+
+def _persona(pk: int | None) -> Persona | None:
+    return None if pk is None else Persona.objects.filter(pk=pk, enabled=True).first()
 
 
 def _levels(user: User) -> tuple[Choices, Choices]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from uuid import UUID
 
 import structlog
 from django.db import transaction
@@ -61,7 +62,7 @@ async def make_title(
     return None if failed_with else title_from_model(text)
 
 
-def save_title(conversation_id: object, title: str) -> bool:
+def save_title(conversation_id: UUID, title: str) -> bool:
     """Set the title, unless the owner gave one. False when it was left alone."""
     with transaction.atomic():
         unnamed = Conversation.objects.filter(pk=conversation_id, title_is_final=False)

@@ -120,15 +120,15 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
         async for part in parts:
             yield part
     if turn.is_first and options.model.provider.kind != "extractive":
-        title = await make_title(
+        made = await make_title(
             options.model,
             providing,
             question=turn.question,
             answer=answer.text,
             user_id=turn.user_id,
         )
-        if title and await in_database(save_title, turn.ids.conversation, title):
-            yield Said(EventType.TITLE, {"title": title})
+        if made and await in_database(save_title, turn.ids.conversation, made):
+            yield Said(EventType.TITLE, {"title": made})
     yield Finished(answer.usage)
 
 

@@ -20,6 +20,7 @@ _MARKER = regex.compile(
     rf"(?:\[\[|[\[【［])\s*\^?({_ITEM}(?:\s*[,，、;；]\s*{_ITEM})*)\s*(?:†[^\]】］\[【［\n]{{0,40}})?"
     r"(?:\]\]|[\]】］])"
 )
+_MARKER_WITH_SPACE = regex.compile(r"[ \t]*" + _MARKER.pattern)
 _RANGE = regex.compile(r"[-–—~～]")
 _COMMA = regex.compile(r"[,，、;；]")
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
@@ -64,7 +65,7 @@ def find_markers(text: str, *, exists: Callable[[int], bool]) -> list[Marker]:
 
 def without_markers(text: str) -> str:
     """`text` less every citation mark, whatever number it names."""
-    return regex.sub(r"[ \t]*" + _MARKER.pattern, "", text)
+    return str(_MARKER_WITH_SPACE.sub("", text))
 
 
 def is_marker(text: str) -> bool:
@@ -202,7 +203,7 @@ def _numbers(items: str, exists: Callable[[int], bool]) -> tuple[int, ...]:
 
 
 def _tidy(sentence: str) -> str:
-    return _GAP.sub("", " ".join(sentence.split()))
+    return str(_GAP.sub("", " ".join(sentence.split())))
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
