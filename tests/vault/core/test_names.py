@@ -28,7 +28,8 @@ def test_names_that_people_take_for_the_same_have_one_key(written: str, asked: s
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("C", "C#"), ("NET", ".NET"), ("мой", "мои"), ("ガ", "カ"), ("Ceuse", "Céüse")]
+    ("one", "other"),
+    [("C", "C#"), ("NET", ".NET"), ("мой", "мои"), ("ガ", "カ"), ("Ceuse", "Céüse")],
 )
 def test_names_that_differ_keep_different_keys(one: str, other: str) -> None:
     assert lookup_key(one) != lookup_key(other)
