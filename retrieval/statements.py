@@ -71,7 +71,9 @@ def run_search(
 
     Raises django.db.OperationalError when it takes longer than TIMEOUT_MS.
     """
-    statement, values = search_statement(query, scope=scope, facts=facts, knobs=knobs, vectors=vectors)
+    statement, values = search_statement(
+        query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
+    )
     with transaction.atomic(), connection.cursor() as cursor:
         _set_local(cursor, uses_index=_uses_index(facts, vectors), depth=knobs.depth)
         cursor.execute(statement, values)
@@ -107,9 +109,7 @@ def search_statement(
         *_barred(query),
         *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
         meaning,
-        fill(
-            sql.TITLES, most=MOST_TITLES, barred=sql.BARRED_NOTES if query.excluded else "TRUE"
-        ),
+        fill(sql.TITLES, most=MOST_TITLES, barred=sql.BARRED_NOTES if query.excluded else "TRUE"),
         fill(sql.FUSED, score=_score(knobs)),
     )
     return "WITH " + ",\n".join(parts), values | meaning_values
@@ -227,9 +227,7 @@ def _meaning(
     return fill(sql.MEANING, lists=lists, scaled=sql.scaled("cosine")), values
 
 
-def _nearest(
-    arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int
-) -> str:
+def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:
     cast = f"halfvec({int(arm.model.dimensions)})"
     return fill(
         sql.NEAREST,

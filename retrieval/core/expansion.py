@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retrieval.core.types import Candidate, Knobs
@@ -158,3 +158,31 @@ def _shingles(text: str) -> frozenset[str]:
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other)
+
+
+def fit_texts(
+    texts: Sequence[str], *, budget: int, count_tokens: Callable[[str], int]
+) -> list[str]:
+    """The texts that fit in `budget` tokens together, in order; "" for one that does not.
+
+    The first is cut at a space to fit, so that a question always has its best passage.
+    """
+    fitted: list[str] = []
+    room = budget
+    for text in texts:
+        kept = text
+        if count_tokens(text) > room:
+            kept = "" if any(fitted) else _cut(text, room, count_tokens)
+        fitted.append(kept)
+        room -= count_tokens(kept) if kept else 0
+    return fitted
+
+
+def _cut(text: str, budget: int, count_tokens: Callable[[str], int]) -> str:
+    """The longest beginning of `text`, whole words where it has spaces, within `budget`."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count_tokens(text[:middle]) <= budget else (low, middle - 1)
+    space = text.rfind(" ", low // 2, low)
+    return text[: space if space > 0 else low]

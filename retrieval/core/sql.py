@@ -29,10 +29,7 @@ def quoted(column: str) -> str:
 def scaled(column: str) -> str:
     """SQL of min-max scaling over window `w`; a list of one value is all best."""
     least, most = f"min({column}) OVER w", f"max({column}) OVER w"
-    return (
-        f"CASE WHEN {most} = {least} THEN 1.0 "
-        f"ELSE ({column} - {least}) / ({most} - {least}) END"
-    )
+    return f"CASE WHEN {most} = {least} THEN 1.0 ELSE ({column} - {least}) / ({most} - {least}) END"
 
 
 # Notes with an excluded word: all lexemes of the word under one configuration.
@@ -57,6 +54,7 @@ barred AS MATERIALIZED (
 # asked: lexemes of the query under every configuration of the scope, and made tokens.
 # counted: their document frequency; one that the background count has not seen yet is
 #   counted in the scope, so that search is right from the first minute.
+# corpus: its average length only once it was counted; until then the pool's is taken.
 # terms: those that exist, and the nearest word for those that do not.
 ASKED = """
 asked AS MATERIALIZED (
@@ -80,7 +78,8 @@ mended AS MATERIALIZED ({mended}),
 corpus AS MATERIALIZED (
     SELECT GREATEST(COALESCE(sum(chunks), 0), %(scope_chunks)s,
             (SELECT COALESCE(max(df), 0) FROM counted), 1)::float AS chunks,
-        sum(chunks * average_length) / NULLIF(sum(chunks), 0) AS average_length
+        CASE WHEN sum(chunks) * 2 >= %(scope_chunks)s
+            THEN sum(chunks * average_length) / NULLIF(sum(chunks), 0) END AS average_length
     FROM vault_lexicalcorpus WHERE text_config = ANY(%(configs)s)
 ),
 terms AS MATERIALIZED (
@@ -154,15 +153,16 @@ lexical AS (
 )"""
 
 # Nothing but the distance in ORDER BY, the model as a literal, the cast of the index:
-# anything else loses the partial index. `{exactly}` hides it on purpose.
+# anything else loses the partial index. `{exactly}` hides it on purpose. The vector of a
+# text that was rewritten since (another hash) is dropped afterwards.
 NEAREST = """
 SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine FROM (
-    SELECT v.chunk_id, {distance} AS distance
+    SELECT v.chunk_id, v.embed_hash, {distance} AS distance
     FROM vault_chunkvector v
     WHERE v.embedding_model_id = {model} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
     ORDER BY {distance}{exactly}
     LIMIT {depth}
-) AS near"""
+) AS near JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash"""
 
 FILTERED_VECTORS = "EXISTS (SELECT 1 FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"
 
