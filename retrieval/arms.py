@@ -26,10 +26,14 @@ _OVERFETCH = 4
 
 @dataclass(frozen=True, slots=True)
 class ArmsResult:
-    """One ranked list a query, what each arm did, and milliseconds by stage."""
+    """One ranked list a query, what each arm did, and milliseconds by stage.
+
+    `terms`: the lexemes that keywords were looked for by.
+    """
 
     lists: tuple[tuple[Candidate, ...], ...]
     arms: tuple[Arm, ...]
+    terms: tuple[str, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
 
 
@@ -61,7 +65,8 @@ async def search_queries(
     )
     done = time.monotonic()
     timings = {"embed": _ms(started, embedded), "search": _ms(embedded, done)}
-    return ArmsResult(lists, arms, timings)
+    terms = dict.fromkeys(term for outcome in searched for term in outcome.found.terms)
+    return ArmsResult(lists, arms, tuple(terms), timings)
 
 
 @dataclass(frozen=True, slots=True)

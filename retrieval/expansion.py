@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -104,7 +105,12 @@ def _load_places(groups: Sequence[Group], *, scope: Scope) -> dict[int, _Place]:
                 "vaults": list(scope.vault_ids),
             },
         )
-        return {number - 1: _Place(*columns) for number, *columns in cursor.fetchall()}
+        rows = cursor.fetchall()
+    # Django leaves jsonb of a plain cursor as text.
+    return {
+        number - 1: _Place(*columns, properties=json.loads(properties))
+        for number, *columns, properties in rows
+    }
 
 
 def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:

@@ -27,6 +27,8 @@ MOST_RESULTS = 100
 _OVERFETCH = 3
 # Under this many notes found by keyword, the text itself is read as well.
 FEW = 3
+# Short words are mostly the small change of a language.
+_LONG_WORD = 4
 
 
 async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> SearchResult:
@@ -45,11 +47,12 @@ async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> S
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
     in_text = await _text_arm(parsed, found.lists[0], scope=scope, plan=plan, wanted=wanted)
     candidates = _ranked(found.lists[0], in_text.candidates)[:wanted]
-    hits = await in_database(load_hits, candidates, scope=scope, query=parsed)
+    marked = words_to_mark(parsed, found.terms)
+    hits = await in_database(load_hits, candidates, scope=scope, words=marked)
     total = round((time.monotonic() - started) * 1000, 1)
     arms = (*found.arms, in_text.arm)
     return SearchResult(
-        hits, arms, {**found.timings, "total": total}, _notices(arms), plan.facts.slugs
+        hits, arms, {**found.timings, "total": total}, _notices(arms, mode), plan.facts.slugs
     )
 
 
@@ -113,13 +116,25 @@ def _ranked(found: Sequence[Candidate], in_text: Sequence[Candidate]) -> list[Ca
     return best_per_note(ranked)
 
 
-def _notices(arms: Sequence[Arm]) -> tuple[str, ...]:
+def _notices(arms: Sequence[Arm], mode: Mode) -> tuple[str, ...]:
     """What a reader should know without opening the details."""
-    return tuple(arm.reason for arm in arms if arm.reason and arm.name in ("keyword", "meaning"))
+    chosen = {Mode.KEYWORD: ("keyword",), Mode.SEMANTIC: ("meaning",)}
+    wanted = chosen.get(mode, ("keyword", "meaning"))
+    return tuple(arm.reason for arm in arms if arm.reason and arm.name in wanted)
+
+
+def words_to_mark(query: ParsedQuery, terms: Sequence[str]) -> tuple[str, ...]:
+    """What a snippet marks: the lexemes searched, phrases, and words no stemmer knows.
+
+    Without lexemes (search by meaning, a name that is a stop word), the longer words.
+    """
+    plain = [word for word in query.words if not word.isascii() or not word.isalpha()]
+    longer = [word for word in query.words if len(word) >= _LONG_WORD] or query.words
+    return (*(terms or longer), *plain, *query.phrases)
 
 
 def load_hits(
-    candidates: Sequence[Candidate], *, scope: Scope, query: ParsedQuery
+    candidates: Sequence[Candidate], *, scope: Scope, words: Sequence[str]
 ) -> tuple[Hit, ...]:
     """Rows for the page. What vanished since, or may not be read, is left out."""
     notes = {
@@ -137,15 +152,15 @@ def load_hits(
     }
     present = [candidate for candidate in candidates if candidate.note_id in notes]
     return tuple(
-        _hit(rank, candidate, notes[candidate.note_id], chunks.get(candidate.chunk_id), query)
+        _hit(rank, candidate, notes[candidate.note_id], chunks.get(candidate.chunk_id), words)
         for rank, candidate in enumerate(present, start=1)
     )
 
 
 def _hit(
-    rank: int, candidate: Candidate, note: Note, chunk: Chunk | None, query: ParsedQuery
+    rank: int, candidate: Candidate, note: Note, chunk: Chunk | None, words: Sequence[str]
 ) -> Hit:
-    snippet = make_snippet(chunk.content if chunk else "", [*query.words, *query.phrases])
+    snippet = make_snippet(chunk.content if chunk else "", words)
     return Hit(
         rank=rank,
         note_id=note.pk,

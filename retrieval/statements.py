@@ -53,10 +53,15 @@ class VectorArm:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Rows of a search, best first, and the spelling that was mended ("typed → taken")."""
+    """Rows of a search, best first.
+
+    `mended` is the spelling that was corrected ("typed → taken"), `terms` the lexemes that
+    were looked for.
+    """
 
     candidates: tuple[Candidate, ...]
     mended: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
 
 
 def run_search(
@@ -78,8 +83,8 @@ def run_search(
         _set_local(cursor, uses_index=_uses_index(facts, vectors), depth=knobs.depth)
         cursor.execute(statement, values)
         rows = cursor.fetchall()
-    mended = tuple(rows[0][-1] or ()) if rows else ()
-    return Found(tuple(_candidate(row) for row in rows), mended)
+    mended, terms = rows[0][-2:] if rows else ((), ())
+    return Found(tuple(map(_candidate, rows)), tuple(mended or ()), tuple(terms or ()))
 
 
 def search_statement(

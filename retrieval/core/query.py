@@ -16,7 +16,7 @@ _PHRASE = re.compile(r'"([^"]*)"')
 # A minus excludes only in front of a word of two characters or more: `-v` and `--exclude`
 # are options that people look for.
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w*[^\W_]\w*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,7 @@ lexical AS MATERIALIZED (
 
 NO_LEXICAL = """
 mended AS ({mended}),
+terms AS (SELECT NULL::text AS lexeme WHERE FALSE),
 lexical AS (
     SELECT NULL::bigint AS chunk_id, NULL::float AS score, NULL::bigint AS rank,
         NULL::float AS scaled WHERE FALSE
@@ -217,11 +218,13 @@ placed AS MATERIALIZED (
     WHERE c.vault_id = ANY(%(vaults)s)
 )
 SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
-    (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended)
+    (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
+    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms)
 FROM placed
 UNION ALL
 SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL,
-    (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended)
+    (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
+    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms)
 FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)
 ORDER BY exact DESC, score DESC, chunk_id"""
 
