@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import cast
 
 from django.utils.translation import gettext as _
 
 from providers.core.errors import ProviderError
-from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage
+from providers.core.types import ChatMessage, ChatRequest, StreamPart, TextDelta, Usage
 from providers.models import ChatModel, UsageRecord
 from providers.registry import chat_provider
 from providers.usage import arecord_usage
@@ -72,7 +73,7 @@ async def _ask(
     try:
         async with (
             asyncio.timeout(CONDENSE_SECONDS),
-            aclosing(chat_provider(model).stream(request)) as stream,
+            _closing(chat_provider(model).stream(request)) as stream,
         ):
             async for part in stream:
                 if isinstance(part, TextDelta):
@@ -95,6 +96,11 @@ async def _ask(
             failed_with=failure,
         )
     return "".join(parts)
+
+
+def _closing(stream: AsyncIterator[StreamPart]) -> aclosing[AsyncGenerator[StreamPart, None]]:
+    """Every backend streams from a generator; closing it ends the call at the provider."""
+    return aclosing(cast("AsyncGenerator[StreamPart, None]", stream))
 
 
 def _without_model(question: str, history: Sequence[ChatMessage], why: str) -> Condensed:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, connection
@@ -24,10 +24,10 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     sync_to_async alone would wait until the statement is done and then go on as if nobody
     had cancelled.
     """
-    errand = _Errand()
+    errand = _Errand[T]()
     task = asyncio.ensure_future(sync_to_async(errand.run)(lambda: function(*args, **kwargs)))
     try:
-        return await asyncio.shield(task)  # type: ignore[no-any-return]
+        return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.to_thread(errand.cancel)
         with suppress(DatabaseError, asyncio.CancelledError):
@@ -35,7 +35,7 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
         raise
 
 
-class _Errand:
+class _Errand(Generic[T]):
     """One call in the database thread, and the connection it uses while it runs."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class _Errand:
         self._connection: Any = None
         self._is_cancelled = False
 
-    def run(self, function: Callable[[], Any]) -> Any:
+    def run(self, function: Callable[[], T]) -> T:
         connection.ensure_connection()
         with self._lock:
             if self._is_cancelled:

@@ -80,7 +80,7 @@ def _load_pieces(winners: Sequence[Candidate], *, scope: Scope, reach: int) -> d
                 "reach": reach,
             },
         )
-        return {row[0]: Piece(*row[:7], heading_path=tuple(row[7])) for row in cursor.fetchall()}
+        return {row[0]: Piece(*row) for row in cursor.fetchall()}
 
 
 _PLACES = """
@@ -108,7 +108,7 @@ def _load_places(groups: Sequence[Group], *, scope: Scope) -> dict[int, _Place]:
         rows = cursor.fetchall()
     # Django leaves jsonb of a plain cursor as text.
     return {
-        number - 1: _Place(*columns, properties=json.loads(properties))
+        number - 1: _Place(*columns, json.loads(properties))
         for number, *columns, properties in rows
     }
 
@@ -124,7 +124,7 @@ def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:
         vault_name=place.vault_name,
         path=place.path,
         title=place.title,
-        heading_path=lead.heading_path,
+        heading_path=tuple(lead.heading_path),
         text=text,
         start=group.start,
         end=group.start + len(text),

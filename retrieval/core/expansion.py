@@ -26,7 +26,7 @@ class Piece:
     end: int
     tokens: int
     content: str = ""
-    heading_path: tuple[str, ...] = ()
+    heading_path: Sequence[str] = ()
 
 
 @dataclass(slots=True)
