@@ -12,7 +12,7 @@ from typing import cast
 from django.utils.translation import gettext as _
 
 from providers.core.errors import ProviderError
-from providers.core.types import ChatMessage, ChatRequest, StreamPart, TextDelta, Usage
+from providers.core.types import ChatMessage, ChatRequest, StreamPart, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel, UsageRecord
 from providers.registry import chat_provider
 from providers.usage import arecord_usage
@@ -50,7 +50,7 @@ async def condense(
         return _without_model(question, history, str(error))
     except TimeoutError:
         return _without_model(question, history, _("it did not answer in time"))
-    condensed = read_reply(reply, question, alternates=knobs.alternates)
+    condensed = read_reply(reply, alternates=knobs.alternates)
     if condensed is None:
         return _without_model(question, history, _("its reply was no search query"))
     return condensed
@@ -78,6 +78,8 @@ async def _ask(
             async for part in stream:
                 if isinstance(part, TextDelta):
                     parts.append(part.text)
+                elif isinstance(part, Withdrawal):
+                    parts.clear()
                 elif isinstance(part, Usage):
                     usage = part
     except ProviderError as error:

@@ -107,10 +107,12 @@ def _load_places(groups: Sequence[Group], *, scope: Scope) -> dict[int, _Place]:
         )
         rows = cursor.fetchall()
     # Django leaves jsonb of a plain cursor as text.
-    return {
-        number - 1: _Place(*columns, json.loads(properties))
-        for number, *columns, properties in rows
-    }
+    return {row[0] - 1: _place(row) for row in rows}
+
+
+def _place(row: Sequence[Any]) -> _Place:
+    _number, text, title, path, slug, name, modified, properties = row
+    return _Place(text, title, path, slug, name, modified, json.loads(properties))
 
 
 def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:

@@ -21,7 +21,7 @@ _TURN_LENGTH = 600
 _SHORT = 5
 
 _WORD = re.compile(r"\w+")
-_OBJECT = re.compile(r"\{.*?\}", re.DOTALL)
+_OBJECT = re.compile(r"\{[^{}]*\}")
 _REFUSAL = re.compile(
     r"^\W*(i('m| am)? (cannot|can't|sorry|unable)|as an ai|sorry\b)", re.IGNORECASE
 )
@@ -73,18 +73,20 @@ def condense_prompt(question: str, history: Sequence[ChatMessage]) -> str:
     return "\n".join(("Conversation:", *turns, "", f"Last message: {question}"))
 
 
-def read_reply(reply: str, question: str, *, alternates: bool) -> Condensed | None:
+def read_reply(reply: str, *, alternates: bool) -> Condensed | None:
     """What a model replied, or None when it is no use: no JSON, a refusal, an essay.
 
-    Text around the JSON is tolerated, more than two alternates are cut.
+    Text around the JSON is tolerated, more than two alternates are cut. The last usable
+    object counts: a model that thinks aloud drafts before it decides.
     """
-    for found in _OBJECT.finditer(reply):
+    for found in reversed(_OBJECT.findall(reply)):
         try:
-            value = json.loads(found.group())
-        except (ValueError, RecursionError):
+            value = json.loads(found)
+        except ValueError:
             continue
-        if isinstance(value, dict):
-            return _from_json(value, question, alternates=alternates)
+        condensed = _from_json(value, alternates=alternates)
+        if condensed is not None:
+            return condensed
     return None
 
 
@@ -122,7 +124,7 @@ def _names_something(words: Sequence[str]) -> bool:
     ) or any(word[0].isupper() for word in words[1:])
 
 
-def _from_json(value: dict[str, object], question: str, *, alternates: bool) -> Condensed | None:
+def _from_json(value: dict[str, object], *, alternates: bool) -> Condensed | None:
     query = _usable(value.get("query"))
     if query is None:
         return None

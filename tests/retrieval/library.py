@@ -10,7 +10,6 @@ import numpy as np
 from asgiref.sync import async_to_sync
 
 from providers.models import EmbeddingModel, Provider
-from providers.testing import HashEmbedder
 from vault.core.lexical import made_tokens
 from vault.core.names import lookup_keys
 from vault.models import Chunk, ChunkVector, Note, Vault
