@@ -51,19 +51,44 @@ barred AS MATERIALIZED (
     WHERE c.vault_id = ANY(%(vaults)s)
 )"""
 
-# asked: lexemes of the query under every configuration of the scope, and made tokens.
-# counted: their document frequency; one that the background count has not seen yet is
+# forms: lexemes of the query under every configuration of the scope, and plain (`simple`),
+#   each with the place of its word. The parser is the same, so places are.
+# words: the plain word at each place; one that some configuration drops is a stop word
+#   there. Made tokens of identifiers (`is_valid`) hold such words too, and rarely: taken as
+#   search terms they would outweigh the question, so they count only when nothing else is
+#   left of it.
+# asked: what is looked for.
+# counted: document frequency; a lexeme that the background count has not seen yet is
 #   counted in the scope, so that search is right from the first minute.
 # corpus: its average length only once it was counted; until then the pool's is taken.
 # terms: those that exist, and the nearest word for those that do not.
 ASKED = """
+forms AS MATERIALIZED (
+    SELECT chosen.config, parts.lexeme, place.position
+    FROM (SELECT unnest(%(configs)s::text[]) UNION SELECT 'simple') AS chosen(config)
+    CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, %(text)s)) AS parts
+    CROSS JOIN LATERAL unnest(parts.positions) AS place(position)
+),
+words AS MATERIALIZED (
+    SELECT position, min(lexeme) FILTER (WHERE config = 'simple') AS word,
+        count(DISTINCT config) < (
+            SELECT count(DISTINCT config) FROM unnest(%(configs)s::text[] || 'simple'::text)
+            AS every(config)
+        ) AS is_stop
+    FROM forms GROUP BY position
+),
+plain AS MATERIALIZED (
+    SELECT lexeme FROM forms WHERE config = 'simple'
+    UNION SELECT parts.lexeme FROM unnest(to_tsvector('simple', %(made)s)) AS parts
+),
+meant AS MATERIALIZED (
+    SELECT lexeme FROM forms WHERE config <> 'simple'
+    UNION SELECT lexeme FROM plain
+    WHERE lexeme NOT IN (SELECT word FROM words WHERE is_stop AND word IS NOT NULL)
+),
 asked AS MATERIALIZED (
-    SELECT DISTINCT lexeme FROM (
-        SELECT parts.lexeme FROM unnest(%(configs)s::text[]) AS chosen(config)
-        CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, %(text)s)) AS parts
-        UNION ALL
-        SELECT parts.lexeme FROM unnest(to_tsvector('simple', %(made)s)) AS parts
-    ) AS every
+    SELECT lexeme FROM meant
+    UNION SELECT lexeme FROM plain WHERE NOT EXISTS (SELECT 1 FROM meant)
 ),
 counted AS MATERIALIZED (
     SELECT asked.lexeme, COALESCE(
@@ -91,21 +116,30 @@ terms AS MATERIALIZED (
     ) AS present CROSS JOIN corpus
 )"""
 
-# A word of five letters or more that nothing holds takes its nearest word, if the scope
-# itself has that: the vocabulary of other vaults must not show.
+# A word of five letters or more that nothing holds in any form takes its nearest word, if
+# the scope itself has that: the vocabulary of other vaults must not show.
 MENDED = """
-    SELECT counted.lexeme AS typed, near.lexeme, near.df, near.likeness
-    FROM counted CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (unknown.position) unknown.word AS typed, near.lexeme, near.df,
+        near.likeness
+    FROM (
+        SELECT words.position, words.word
+        FROM words JOIN forms USING (position) LEFT JOIN counted USING (lexeme)
+        WHERE NOT words.is_stop AND length(words.word) >= 5
+            AND words.word ~ '^[[:alpha:]]+$'
+        GROUP BY words.position, words.word HAVING COALESCE(max(counted.df), 0) = 0
+    ) AS unknown
+    JOIN forms USING (position)
+    CROSS JOIN LATERAL (
         SELECT f.lexeme, sum(f.chunks)::float AS df,
-            similarity(f.lexeme, counted.lexeme) AS likeness
+            similarity(f.lexeme, forms.lexeme) AS likeness
         FROM vault_lexemefrequency f
-        WHERE f.lexeme %% counted.lexeme AND f.text_config = ANY(%(configs)s)
-            AND similarity(f.lexeme, counted.lexeme) >= {near}
+        WHERE f.lexeme %% forms.lexeme AND f.text_config = ANY(%(configs)s)
+            AND similarity(f.lexeme, forms.lexeme) >= {near}
             AND EXISTS (SELECT 1 FROM vault_chunk c
                 WHERE c.tsv @@ {quoted_near}::tsquery AND c.vault_id = ANY(%(vaults)s))
         GROUP BY f.lexeme ORDER BY likeness DESC, df DESC, f.lexeme LIMIT 1
     ) AS near
-    WHERE counted.df = 0 AND length(counted.lexeme) >= 5 AND counted.lexeme ~ '^[[:alpha:]]+$'"""
+    ORDER BY unknown.position, near.likeness DESC, near.lexeme"""
 
 NOT_MENDED = (
     "SELECT NULL::text AS typed, NULL::text AS lexeme, 0::float AS df, 0::float AS likeness "
