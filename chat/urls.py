@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, path
 
 from chat import views
 
-urlpatterns: list[URLPattern | URLResolver] = [
+urlpatterns: list[URLPattern] = [
     path("", views.home, name="home"),
-    path("", include("chat.api_urls")),
 ]
