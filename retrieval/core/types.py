@@ -39,12 +39,7 @@ class Knobs:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A ranked chunk before selection. Ranks count from 1; None: that arm missed it.
-
-    `score` is what the list is ordered by; `bm25` and `cosine` are what the arms measured.
-    `exact`: the query is a name of the note. `in_text`: the query stands in the note as
-    typed, and only that was found.
-    """
+    """A ranked chunk before selection. Ranks count from 1; None: that arm missed it."""
 
     chunk_id: int
     note_id: int
@@ -52,19 +47,11 @@ class Candidate:
     lexical_rank: int | None = None
     vector_rank: int | None = None
     exact: bool = False
-    in_text: bool = False
-    bm25: float | None = None
-    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What one arm did.
-
-    `name` is "keyword", "meaning", "title" or "text". `reason` says why it was
-    skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
-    "exact in memory".
-    """
+    """What one arm did. `reason` says why it was skipped."""
 
     name: str
     ran: bool
@@ -115,11 +102,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One note on the search page, with its best passage.
-
-    `snippet` is plain text; `marks` are the character ranges in it that matched. `span` is
-    the place of the passage in the note's body. `rank` counts from 1.
-    """
+    """One note on the search page, with its best passage."""
 
     rank: int
     note_id: int
@@ -133,16 +116,12 @@ class Hit:
     arms: tuple[str, ...]
     updated: datetime
     score: float = 0.0
-    marks: tuple[tuple[int, int], ...] = ()
-    properties: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Notes, best first, and how they were found: nothing silent."""
+    """Notes, best first, and how they were found."""
 
     hits: tuple[Hit, ...]
     arms: tuple[Arm, ...]
     timings: dict[str, float]
-    notices: tuple[str, ...] = ()
-    searched_vaults: tuple[str, ...] = ()

@@ -1,0 +1,338 @@
+/* The chat page, and the chat opened over another page: everything is wired here. */
+
+import { copy, toast } from "../secondbrain/js/app.js";
+import { Citations } from "./citations.js";
+import { Composer } from "./composer.js";
+import { countSources, newRun, take } from "./events.js";
+import { ChatSocket } from "./socket.js";
+import { Thread } from "./thread.js";
+
+const SHOW_LOSS_AFTER = 1200; // a reconnect that takes less is nobody's business
+
+class Chat {
+  constructor(root) {
+    this.root = root;
+    this.words = JSON.parse(document.getElementById(`${root.id}-words`).textContent);
+    this.conversation = root.dataset.conversation || null;
+    this.runs = new Map(); // run id -> {state, answer}
+    this.asked = null; // sent, and not yet accepted
+    this.thread = new Thread(root, this.words);
+    this.citations = new Citations(root);
+    this.composer = new Composer(root, this.words, {
+      onAsk: (text) => this.ask({ text }),
+      onStop: () => this.stop(),
+      lastQuestion: () => [...root.querySelectorAll("[data-question]")].at(-1)?.textContent,
+    });
+    this.composer.belongTo(this.conversation);
+    this.adopt();
+    root.addEventListener("click", (event) => this.onClick(event));
+    root.addEventListener("submit", (event) => this.onSubmit(event));
+    root.addEventListener("settings-saved", (event) => this.onSettings(event.detail));
+    root.addEventListener("change", (event) => { if (event.target.matches("[data-provider]")) this.offerModels(event.target.value); });
+    root.addEventListener("htmx:afterSwap", () => this.offerProviders());
+    this.offerProviders();
+    this.onEscape = (event) => this.escape(event);
+    document.addEventListener("keydown", this.onEscape);
+    this.socket = new ChatSocket(root.dataset.socket, {
+      onFrame: (frame) => this.onFrame(frame),
+      onState: (state) => this.onState(state),
+    });
+    this.thread.toEnd();
+    if (matchMedia("(pointer: fine)").matches) this.composer.text.focus(); // no keyboard over a phone's page
+    root.querySelector("[data-open-now]")?.showModal();
+  }
+
+  /** Answers that the server says are being written. */
+  adopt() {
+    for (const answer of this.root.querySelectorAll("[data-run]")) {
+      const ids = { run: answer.dataset.run, conversation: this.conversation, message: answer.dataset.answer };
+      this.runs.set(ids.run, { state: newRun(ids), answer });
+    }
+    this.composer.running(this.runs.size > 0);
+  }
+
+  /* Asking. */
+
+  ask(what) {
+    if (this.composer.isRunning) return;
+    const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+    const answer = what.again ? this.thread.restart(what.answer) : this.thread.add(what.text);
+    const { answer: _, ...fields } = what;
+    const frame = { type: "ask", id, conversation: this.conversation, ...this.composer.choices(), ...fields };
+    this.asked = { id, frame, answer, before: what.answer, isSent: false };
+    if (what.text) this.composer.clear();
+    this.composer.running(true);
+    this.thread.stage(answer, frame.mode === "no_notes" ? this.words.writing : this.words.searching);
+    this.sendAsked();
+  }
+
+  /** A question typed while the line is down goes out when it is up again, once. */
+  sendAsked() {
+    if (this.asked && !this.asked.isSent) this.asked.isSent = this.socket.send(this.asked.frame);
+  }
+
+  stop() {
+    if (this.asked && !this.asked.isSent) { this.takeBack(""); return; }
+    for (const run of this.runs.keys()) this.socket.send({ type: "stop", run });
+  }
+
+  takeBack(why) {
+    const { frame, answer, before } = this.asked;
+    this.asked = null;
+    if (before) answer.replaceWith(before);
+    else answer.closest(".turn").remove();
+    this.composer.running(false);
+    if (frame.text) this.composer.giveBack(frame.text, why);
+    else this.composer.refuse(why);
+  }
+
+  /* Frames. */
+
+  onFrame(frame) {
+    if (frame.type === "pong") return;
+    if (frame.type === "accepted") this.accepted(frame);
+    else if (frame.type === "refused") this.refused(frame);
+    else if (frame.type === "attached") this.attached(frame);
+    else this.event(frame);
+  }
+
+  accepted(frame) {
+    if (frame.id !== this.asked?.id) return;
+    const { answer } = this.asked;
+    answer.dataset.answer = frame.message;
+    answer.dataset.run = frame.run;
+    this.runs.set(frame.run, { state: newRun(frame), answer });
+    this.asked = null;
+    this.composer.forgetDraft();
+    if (frame.title) this.showTitle(frame.title);
+    if (this.conversation === frame.conversation) return;
+    this.conversation = frame.conversation;
+    this.root.dataset.conversation = frame.conversation;
+    this.composer.belongTo(frame.conversation);
+    if (!this.root.closest("dialog")) history.replaceState(null, "", this.address());
+    this.refreshList();
+  }
+
+  refused(frame) {
+    if (this.asked && frame.id === this.asked.id) this.takeBack(frame.text);
+    else if (frame.code === "unknown_run") this.reload();
+    else toast(frame.text);
+  }
+
+  /** A run of this conversation that another tab began is drawn from the page. */
+  attached(frame) {
+    const known = frame.run && this.runs.has(frame.run);
+    if ((frame.run && !known) || (!frame.run && this.runs.size)) this.reload();
+  }
+
+  event(event) {
+    const run = this.runs.get(event.run);
+    if (!run) return;
+    const { state, answer } = run;
+    const taken = take(state, event);
+    if (taken === "gap") this.attach(run);
+    if (taken !== "new") return;
+    if (event.type === "sources") this.onSources(answer, event);
+    if (event.type === "status") this.thread.stage(answer, this.stageText(state));
+    if (event.type === "title") { this.showTitle(event.title); this.refreshList(); }
+    if (event.type === "block") this.drawSoon(run);
+    if (state.end) this.end(run);
+  }
+
+  drawSoon(run) {
+    run.frame ??= requestAnimationFrame(() => {
+      run.frame = null;
+      if (run.answer.isConnected) this.thread.draw(run.answer, run.state);
+    });
+  }
+
+  onSources(answer, event) {
+    this.citations.found(event.message, event.passages, this.words.read);
+    this.thread.stage(answer, this.stageText({ sources: event, stage: this.words.writing }));
+  }
+
+  stageText({ sources, stage }) {
+    if (!sources?.passages.length) return stage;
+    const { passages, notes, vaults } = countSources(sources);
+    const counts = this.words.passages.replace("{passages}", passages).replace("{notes}", notes).replace("{vaults}", vaults.join(", "));
+    return stage ? `${counts} · ${stage}` : counts;
+  }
+
+  showTitle(title) {
+    this.root.querySelector("[data-title]").textContent = title;
+    if (!this.root.closest("dialog")) document.title = `${title} · SecondBrain`;
+  }
+
+  /** The end: what the server has kept is shown, so that a reload would look the same. */
+  async end(run) {
+    const { state, answer } = run;
+    this.runs.delete(state.run);
+    cancelAnimationFrame(run.frame);
+    this.thread.draw(answer, state);
+    this.composer.running(this.runs.size > 0);
+    this.thread.announce(this.words[state.end.type]);
+    try {
+      const response = await fetch(`${this.address()}/turns/${state.message}`, { headers: { "HX-Request": "true" } });
+      if (!response.ok) throw new Error(response.statusText);
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      this.thread.finish(answer, page.querySelector("[data-answer]").outerHTML);
+      this.citations.settle(state.message, page.querySelector("[data-sources]")?.outerHTML ?? "");
+    } catch {
+      this.endAlone(answer, state.end);
+    }
+    this.refreshList();
+  }
+
+  /** The line went down in the last moment: the event itself says enough. */
+  endAlone(answer, end) {
+    if (end.html !== undefined) answer.querySelector("[data-prose]").innerHTML = end.html;
+    answer.querySelector("[data-stage]").textContent = end.type === "error" ? `${end.text} ${end.mend}` : "";
+  }
+
+  /* The line. */
+
+  onState(state) {
+    clearTimeout(this.lossTimer);
+    const banner = this.root.querySelector("[data-offline]");
+    if (state === "open") {
+      banner.hidden = true;
+      if (this.asked?.isSent) this.takeBack(this.words.unsure);
+      this.sendAsked();
+      for (const run of this.runs.values()) this.attach(run);
+      if (!this.runs.size && this.conversation) this.socket.send({ type: "attach", conversation: this.conversation, run: null, after: 0 });
+      return;
+    }
+    banner.querySelector("[data-offline-text]").textContent = this.words[state];
+    this.lossTimer = setTimeout(() => { banner.hidden = false; }, state === "lost" ? SHOW_LOSS_AFTER : 0);
+  }
+
+  attach({ state }) {
+    this.socket.send({ type: "attach", conversation: state.conversation, run: state.run, after: state.seq });
+  }
+
+  /* The page. */
+
+  address() {
+    return `${this.root.dataset.conversationUrl}${this.conversation}`;
+  }
+
+  refreshList() {
+    const list = this.root.querySelector("[data-list]");
+    const filter = this.root.querySelector(".find input").value;
+    const query = new URLSearchParams({ q: filter, current: this.conversation ?? "", column: this.root.id });
+    window.htmx.ajax("GET", `${this.root.dataset.listUrl}?${query}`, { target: list, swap: "innerHTML" });
+  }
+
+  /** Turns and passages as the server has them now. */
+  async reload(query = "") {
+    const response = await fetch(`${this.address()}${query}`);
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const part of ["[data-thread]", "[data-right]"]) {
+      this.root.querySelector(part).replaceChildren(...page.querySelector(part).childNodes);
+    }
+    this.runs.clear();
+    this.thread.addCopyButtons(this.thread.list);
+    this.adopt();
+    for (const run of this.runs.values()) this.attach(run);
+  }
+
+  onClick(event) {
+    const target = event.target;
+    const button = target.closest("[data-copy]");
+    if (button) this.copyAnswer(button.closest("[data-answer]"));
+    const code = target.closest(".copy-code");
+    if (code) copy(code.parentElement.querySelector("code").textContent, this.words.copied);
+    const version = target.closest("[data-version]");
+    if (version) { event.preventDefault(); this.reload(`?answer=${version.dataset.version}`); }
+    const answer = target.closest("[data-answer]");
+    if (answer) this.citations.showSources(answer.dataset.answer);
+  }
+
+  copyAnswer(answer) {
+    copy(answer.querySelector("[data-markdown]").content.textContent.trim(), this.words.copied);
+  }
+
+  onSubmit(event) {
+    const form = event.target;
+    if (form.matches(".find")) event.preventDefault(); // the list is filtered already
+    else if (form.matches("[data-suggestions]")) {
+      event.preventDefault();
+      this.ask({ text: event.submitter.value });
+    } else if (form.matches("[data-again]")) {
+      event.preventDefault();
+      this.ask({ again: form.dataset.again, answer: form.closest("[data-answer]") });
+    }
+  }
+
+  /* Settings: with scripts a provider is chosen first, then one of its models. */
+
+  offerProviders() {
+    const field = this.root.querySelector("[data-provider-field]");
+    const groups = [...this.root.querySelectorAll("#chat-model optgroup")];
+    if (groups.length < 2 || !field.hidden) return;
+    const select = field.querySelector("[data-provider]");
+    for (const group of groups) select.append(new Option(group.label, group.label));
+    select.value = this.root.querySelector("#chat-model").selectedOptions[0]?.parentElement.label ?? "";
+    field.hidden = false;
+    this.offerModels(select.value);
+  }
+
+  offerModels(provider) {
+    const models = this.root.querySelector("#chat-model");
+    for (const group of models.querySelectorAll("optgroup")) {
+      group.hidden = Boolean(provider) && group.label !== provider;
+      group.disabled = group.hidden;
+    }
+    if (models.selectedOptions[0]?.parentElement.hidden) models.value = models.querySelector("optgroup:not([hidden]) option").value;
+  }
+
+  onSettings(chosen) {
+    for (const name of ["model", "persona", "mode"]) {
+      const select = this.composer.form.elements[name];
+      if (select) select.value = chosen[name];
+    }
+    this.root.querySelector("[data-settings]").close();
+    toast(this.words.saved);
+  }
+
+  escape(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+    if (this.citations.isOpen) { this.citations.hide(); event.preventDefault(); return; }
+    const covered = document.querySelector("dialog.dialog[open], [popover=auto]:popover-open, details.menu[open]");
+    if (!covered && this.composer.isRunning) { event.preventDefault(); this.stop(); }
+  }
+
+  close() {
+    document.removeEventListener("keydown", this.onEscape);
+    clearTimeout(this.lossTimer);
+    this.socket.close();
+  }
+}
+
+/** Show the chat of `url` inside `panel`, a dialog of another page. */
+export async function openIn(panel, url) {
+  if (!panel.querySelector("[data-chat]")) await load(panel, url);
+  panel.showModal();
+  panel.querySelector("[data-text]").focus();
+}
+
+async function load(panel, url) {
+  const address = new URL(url, location.href);
+  address.searchParams.set("panel", "1");
+  const response = await fetch(address);
+  if (!response.ok || response.redirected) throw new Error(response.statusText);
+  panel.chat?.close();
+  panel.innerHTML = await response.text();
+  window.htmx.process(panel);
+  panel.chat = new Chat(panel.querySelector("[data-chat]"));
+  panel.onclick = (event) => {
+    const link = event.target.closest("[data-conversation-link], [data-new]");
+    if (!link || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    load(panel, link.href).then(() => panel.querySelector("[data-text]").focus());
+  };
+}
+
+const page = document.querySelector("body > [data-chat]");
+if (page) new Chat(page);

@@ -57,7 +57,8 @@ function onClick(event) {
   if (theme) setTheme(theme.dataset.themeChoice);
   const opener = target.closest("[data-open]");
   if (opener) openDialog(opener.dataset.open);
-  if (target.closest("[data-close]")) target.closest("dialog")?.close();
+  const closer = target.closest("dialog [data-close]");
+  if (closer) { event.preventDefault(); closer.closest("dialog").close(); }
   if (target.matches("dialog.dialog")) target.close(); // a press on the backdrop
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!menu.contains(target) || opener) menu.open = false;
@@ -103,6 +104,8 @@ function onKey(event) {
   }
 }
 
+// A dialog that came from the server is shown; where it came from gets the focus back.
+document.addEventListener("htmx:afterSwap", (event) => event.detail.target.querySelector("dialog[data-open-now]:not([open])")?.showModal());
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 // A drawer left open must not hang over a layout that has room for the column.

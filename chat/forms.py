@@ -1,0 +1,109 @@
+"""The reader's own chat settings as a form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
+
+from chat.core.options import FEWEST_PASSAGES, MOST_PASSAGES
+from chat.models import AnswerMode, ChatSettings, Persona
+from chat.options import settings_json, site_catalogue
+from providers.models import ChatModel, RerankModel
+
+SITE_DEFAULT = _("As the site has it")
+SWITCH = [("", SITE_DEFAULT), ("true", _("On")), ("false", _("Off"))]
+
+
+class ModelByProvider(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """Models in groups of their provider, so that one list is enough without scripts."""
+
+    def offer(self, models: list[ChatModel]) -> None:
+        groups: dict[str, list[tuple[int, str]]] = {}
+        for model in models:
+            groups.setdefault(model.provider.name, []).append((model.pk, str(model)))
+        self.queryset = ChatModel.objects.filter(pk__in=[model.pk for model in models])
+        self.choices = [("", SITE_DEFAULT), *groups.items()]
+
+
+def _switch(label: Any, help_text: Any) -> forms.TypedChoiceField:
+    return forms.TypedChoiceField(
+        label=label,
+        help_text=help_text,
+        choices=SWITCH,
+        required=False,
+        empty_value=None,
+        coerce=lambda value: value == "true",
+    )
+
+
+class ChatSettingsForm(forms.ModelForm[ChatSettings]):
+    """What a user chose for themselves. An empty field follows the site.
+
+    The prompt field always shows the prompt in force; left as it is, nothing is stored.
+    """
+
+    model = ModelByProvider(queryset=ChatModel.objects.none(), required=False, label=_("Model"))
+    alternates = _switch(
+        _("Other phrasings"),
+        _("Broad questions are also searched in one or two other wordings (costs a small call)."),
+    )
+    rerank = _switch(
+        _("Reranking"), _("A reranking model orders the passages again. Slower, not always better.")
+    )
+
+    class Meta:
+        model = ChatSettings
+        fields = [
+            "model", "persona", "mode", "passages", "alternates", "rerank", "system_prompt",
+        ]  # fmt: skip
+        labels = {
+            "persona": _("Persona"),
+            "mode": _("How notes are used"),
+            "passages": _("Passages per answer"),
+            "system_prompt": _("Base prompt"),
+        }
+
+    def __init__(self, *args: Any, base_prompt: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.auto_id = "chat-%s"
+        self.base_prompt = base_prompt
+        model_field = self.fields["model"]
+        assert isinstance(model_field, ModelByProvider)  # noqa: S101 -- declared above
+        model_field.offer(list(site_catalogue().available()))
+        persona = self.fields["persona"]
+        assert isinstance(persona, forms.ModelChoiceField)  # noqa: S101 -- a foreign key
+        persona.queryset = Persona.objects.filter(enabled=True)
+        persona.empty_label = str(SITE_DEFAULT)
+        self.fields["mode"] = forms.ChoiceField(
+            label=_("How notes are used"),
+            choices=[("", SITE_DEFAULT), *AnswerMode.choices],
+            required=False,
+        )
+        passages = self.fields["passages"]
+        passages.widget = forms.NumberInput(
+            attrs={"min": FEWEST_PASSAGES, "max": MOST_PASSAGES, "inputmode": "numeric"}
+        )
+        passages.help_text = _("1 to 30. Empty: as the site has it.")
+        self.fields["system_prompt"].help_text = _("Sent before every question of yours.")
+        self.fields["system_prompt"].widget = forms.Textarea(attrs={"rows": 7})
+        self.initial["system_prompt"] = self.instance.system_prompt or base_prompt
+        for name in ("alternates", "rerank"):
+            value = getattr(self.instance, name)
+            self.initial[name] = "" if value is None else str(value).lower()
+        if not RerankModel.objects.filter(enabled=True).exists():
+            del self.fields["rerank"]
+
+    @classmethod
+    def of(cls, user: User, data: Any = None) -> ChatSettingsForm:
+        """The form of `user`, filled with `data` when it was sent."""
+        row = ChatSettings.objects.filter(user=user).first() or ChatSettings(user=user)
+        return cls(data, instance=row, base_prompt=settings_json(user)["base_system_prompt"])
+
+    def clean_system_prompt(self) -> str:
+        """The reader's own prompt; "" when it is the base prompt, or was reset."""
+        prompt = str(self.cleaned_data["system_prompt"]).replace("\r\n", "\n").strip()
+        is_reset = "reset_prompt" in self.data
+        return "" if is_reset or prompt == self.base_prompt.strip() else prompt

@@ -1,0 +1,1 @@
+"""What the pages of chat show, made from rows: no HTTP here, no HTML of its own."""

@@ -1,0 +1,276 @@
+"""Questions and answers as the thread shows them, with their passages and how they were found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from chat.history import thread
+from chat.models import AnswerMode, Conversation, Message
+from retrieval.models import RetrievalRun
+from vault.access import visible_to
+
+ARM_LABELS = {
+    "lexical": _("keyword"),
+    "keyword": _("keyword"),
+    "vector": _("meaning"),
+    "meaning": _("meaning"),
+    "semantic": _("meaning"),
+    "note": _("title"),
+    "title": _("title"),
+    "rerank": _("reranking"),
+    "condense": _("rewriting"),
+}
+TIMING_LABELS = {
+    "condense": _("rewriting the question"),
+    "embed": _("embedding the question"),
+    "search": _("searching"),
+    "rerank": _("reranking"),
+    "expand": _("reading around the hits"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCard:
+    """A numbered passage. `where` is the vault and the heading path, in one line."""
+
+    number: int
+    title: str
+    where: str
+    text: str
+    start: int
+    url: str
+    updated: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRow:
+    label: str
+    ran: bool
+    reason: str
+    found: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How the passages were found. Timings are milliseconds."""
+
+    queries: tuple[str, ...]
+    vaults: tuple[str, ...]
+    arms: tuple[ArmRow, ...]
+    timings: tuple[tuple[str, int], ...]
+    milliseconds: int
+    notices: tuple[str, ...]
+
+    @property
+    def arm_names(self) -> list[str]:
+        """The arms that ran and found something."""
+        return list(dict.fromkeys(arm.label for arm in self.arms if arm.ran and arm.found))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer, finished or being written. `run_id` is set while it is being written."""
+
+    id: str
+    conversation_id: UUID
+    status: str
+    html: SafeString
+    text: str
+    error: str
+    cut_short: bool
+    mode: str
+    model: str
+    persona: str
+    tokens: str
+    notices: tuple[str, ...]
+    sources: tuple[SourceCard, ...]
+    cited_numbers: frozenset[int]
+    hidden_sources: int
+    run_id: str = ""
+    found: Found | None = None
+    versions: tuple[str, ...] = ()
+
+    @property
+    def is_running(self) -> bool:
+        return self.status == Message.Status.RUNNING
+
+    @property
+    def mode_label(self) -> str:
+        return str(AnswerMode(self.mode).label)
+
+    @property
+    def cited(self) -> list[SourceCard]:
+        return [source for source in self.sources if source.number in self.cited_numbers]
+
+    @property
+    def read(self) -> list[SourceCard]:
+        return [source for source in self.sources if source.number not in self.cited_numbers]
+
+    @property
+    def note_count(self) -> int:
+        return len({source.url.partition("?")[0] for source in self.sources})
+
+    @property
+    def vault_names(self) -> list[str]:
+        return list(dict.fromkeys(source.where.split(" › ")[0] for source in self.sources))
+
+    @property
+    def nth(self) -> int:
+        return self.versions.index(self.id) + 1
+
+    @property
+    def earlier(self) -> str:
+        return self.versions[self.nth - 2] if self.nth > 1 else ""
+
+    @property
+    def later(self) -> str:
+        return self.versions[self.nth] if self.nth < len(self.versions) else ""
+
+    @property
+    def markdown(self) -> str:
+        """The text with its list of sources, to paste elsewhere."""
+        lines = [f"[{s.number}] {s.title}, {_path_of(s)}" for s in self.cited]
+        sources = "\n\n" + str(_("Sources:")) + "\n\n" + "\n".join(lines) if lines else ""
+        return self.text.strip() + sources
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and the version of its answer that is shown."""
+
+    id: str
+    question: str
+    answer: Answer | None = None
+
+
+def turns_of(conversation: Conversation, user: User, *, chosen: str = "") -> list[Turn]:
+    """The thread, oldest first. `chosen` names an answer to show in place of its newest."""
+    messages = thread(conversation, user)
+    answers: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
+    for message in messages:
+        if message["role"] == Message.Role.ASSISTANT:
+            answers[message["parent"]].append(message)
+    runs = _retrieval_runs(messages)
+    names = dict(visible_to(user).values_list("slug", "name"))
+    turns = []
+    for message in messages:
+        if message["role"] == Message.Role.USER:
+            answer = _shown(answers[message["id"]], chosen)
+            made = _answer(conversation, answer, answers[message["id"]]) if answer else None
+            turns.append(Turn(message["id"], message["text"], made))
+    return [_with_found(turn, runs, names) for turn in turns]
+
+
+def _shown(versions: Sequence[dict[str, Any]], chosen: str) -> dict[str, Any] | None:
+    named = [version for version in versions if version["id"] == chosen]
+    return named[0] if named else versions[-1] if versions else None
+
+
+def _answer(
+    conversation: Conversation, message: dict[str, Any], versions: Iterable[dict[str, Any]]
+) -> Answer:
+    return Answer(
+        id=message["id"],
+        conversation_id=conversation.pk,
+        status=message["status"],
+        # Made by chat.core.rendering, which lets nothing through but its own list of tags.
+        html=mark_safe(message["html"]),  # noqa: S308
+        text=message["text"],
+        error=message["error"]["text"],
+        cut_short=message["cut_short"],
+        mode=message["mode"],
+        model=message["model"],
+        persona=message["persona"],
+        tokens=_tokens(message["usage"]),
+        notices=tuple(message["notices"]),
+        sources=tuple(_card(source) for source in message["sources"]),
+        cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
+        hidden_sources=len(message["hidden_sources"]),
+        run_id=message.get("run", ""),
+        versions=tuple(version["id"] for version in versions),
+        found=None,
+    )
+
+
+def _card(source: dict[str, Any]) -> SourceCard:
+    return SourceCard(
+        number=source["number"],
+        title=source["title"],
+        where=" › ".join([source["vault_name"], *_headings(source)]),
+        text=source["text"],
+        start=source["start"],
+        url=source["url"],
+        updated=datetime.fromisoformat(source["updated"]) if source["updated"] else None,
+    )
+
+
+def _headings(source: dict[str, Any]) -> list[str]:
+    """The heading path without the title, which stands above it already."""
+    path: list[str] = source["heading_path"]
+    return path[1:] if path[:1] == [source["title"]] else path
+
+
+def _path_of(source: SourceCard) -> str:
+    return unquote(source.url.partition("?")[0].partition("/notes/")[2])
+
+
+def _tokens(usage: dict[str, int]) -> str:
+    count = sum(usage.get(key, 0) or 0 for key in ("input_tokens", "output_tokens"))
+    return (
+        ngettext("%(count)d token", "%(count)d tokens", count) % {"count": count} if count else ""
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    by_id: dict[int, RetrievalRun] = field(default_factory=dict)
+    of_message: dict[str, int] = field(default_factory=dict)
+
+
+def _retrieval_runs(messages: Sequence[dict[str, Any]]) -> _Runs:
+    of_message = {m["id"]: m["retrieval_run"] for m in messages if m.get("retrieval_run")}
+    return _Runs(RetrievalRun.objects.in_bulk(list(of_message.values())), of_message)
+
+
+def _with_found(turn: Turn, runs: _Runs, names: dict[str, str]) -> Turn:
+    run = runs.by_id.get(runs.of_message.get(turn.answer.id, 0)) if turn.answer else None
+    if turn.answer is None or run is None:
+        return turn
+    return replace(turn, answer=replace(turn.answer, found=_found(run, names)))
+
+
+def _found(run: RetrievalRun, names: dict[str, str]) -> Found:
+    """Vaults are named only while they may be read."""
+    return Found(
+        queries=tuple(run.queries),
+        vaults=tuple(names[slug] for slug in run.vaults if slug in names),
+        arms=tuple(
+            ArmRow(
+                label=str(ARM_LABELS.get(arm["name"], arm["name"])),
+                ran=arm["ran"],
+                reason=arm.get("reason", ""),
+                found=arm.get("found", 0),
+                path=arm.get("path", ""),
+            )
+            for arm in run.arms
+        ),
+        timings=tuple(
+            (str(label), round(run.timings[name]))
+            for name, label in TIMING_LABELS.items()
+            if round(run.timings.get(name, 0))
+        ),
+        milliseconds=round(run.timings.get("total", 0)),
+        notices=tuple(run.notices),
+    )

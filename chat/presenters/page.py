@@ -1,0 +1,171 @@
+"""Everything the chat page shows: the list, the thread, what may be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from chat.forms import ChatSettingsForm
+from chat.models import AnswerMode, Conversation, Persona
+from chat.options import chat_options, site_catalogue
+from chat.presenters.answers import Turn, turns_of
+from chat.presenters.conversations import Group, conversation_groups
+from chat.presenters.suggestions import suggested_questions
+from providers.models import ChatModel
+from vault.access import visible_to
+from vault.models import Note
+
+
+@dataclass(frozen=True, slots=True)
+class VaultChoice:
+    """A readable vault; `is_chosen`: the next question is asked of it."""
+
+    slug: str
+    name: str
+    notes: int
+    url: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the next answer may be written with, and what is chosen now."""
+
+    vaults: tuple[VaultChoice, ...]
+    models: tuple[tuple[str, tuple[ChatModel, ...]], ...]
+    model_id: int
+    personas: tuple[Persona, ...]
+    persona_id: int | None
+    modes: tuple[tuple[str, str], ...]
+    mode: str
+
+
+@dataclass(frozen=True)
+class ChatPage:
+    choices: Choices
+    groups: list[Group]
+    settings_form: ChatSettingsForm
+    conversation: Conversation | None = None
+    turns: list[Turn] = field(default_factory=list)
+    suggestions: list[str] = field(default_factory=list)
+    filter: str = ""
+    draft: str = ""
+    opens_settings: bool = False
+
+    @property
+    def conversation_id(self) -> str:
+        return str(self.conversation.pk) if self.conversation else ""
+
+    @property
+    def title(self) -> str:
+        return str(self.conversation) if self.conversation else ""
+
+    @property
+    def is_running(self) -> bool:
+        return any(turn.answer and turn.answer.is_running for turn in self.turns)
+
+    @property
+    def site_counts(self) -> tuple[int, int]:
+        """Vaults and notes that the reader may read."""
+        return len(self.choices.vaults), sum(vault.notes for vault in self.choices.vaults)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What the scripts say, in the reader's language."""
+        return words(len(self.choices.vaults))
+
+
+def home_page(
+    user: User, *, contains: str = "", draft: str = "", opens_settings: bool = False
+) -> ChatPage:
+    """A new question: what the vaults hold and what one could ask."""
+    return ChatPage(
+        choices=choices_of(user),
+        groups=conversation_groups(user, contains=contains),
+        settings_form=ChatSettingsForm.of(user),
+        suggestions=suggested_questions(user),
+        filter=contains,
+        draft=draft,
+        opens_settings=opens_settings,
+    )
+
+
+def conversation_page(user: User, conversation: Conversation, *, chosen: str = "") -> ChatPage:
+    """A conversation of `user`, as far as it is written."""
+    return ChatPage(
+        choices=choices_of(user, conversation),
+        groups=conversation_groups(user),
+        settings_form=ChatSettingsForm.of(user),
+        conversation=conversation,
+        turns=turns_of(conversation, user, chosen=chosen),
+    )
+
+
+def choices_of(user: User, conversation: Conversation | None = None) -> Choices:
+    """What `user` may choose from; a conversation keeps the vaults it began with."""
+    catalogue = site_catalogue()
+    options = chat_options(user, catalogue)
+    chosen = conversation.vaults if conversation else None
+    return Choices(
+        vaults=tuple(_vaults(user, chosen)),
+        models=_by_provider(catalogue.available()),
+        model_id=options["model"],
+        personas=tuple(Persona.objects.filter(enabled=True)),
+        persona_id=options["persona"],
+        modes=tuple((value, str(label).capitalize()) for value, label in AnswerMode.choices),
+        mode=options["mode"],
+    )
+
+
+def words(vaults: int) -> dict[str, str]:
+    """The sentences of the scripts, for a reader of that many vaults."""
+    searching = ngettext("Searching %(count)d vault…", "Searching %(count)d vaults…", vaults)
+    return {
+        "searching": searching % {"count": vaults},
+        "writing": _("Writing…"),
+        "passages": _("{passages} passages from {notes} notes in {vaults}"),
+        "read": _("Read"),
+        "copy": _("Copy"),
+        "copied": _("Copied"),
+        "saved": _("Settings saved"),
+        "done": _("The answer is finished."),
+        "stopped": _("The answer was stopped."),
+        "error": _("The answer could not be written."),
+        "lost": _("No connection. What you typed is kept; trying again…"),
+        "signed-out": _("You are signed out. What you typed is kept: sign in and come back."),
+        "forbidden": _("You may no longer read a vault this conversation uses."),
+        "unsure": _("The connection broke while this was being sent. Look at the list, or send."),
+        "all_vaults": _("All vaults"),
+        "some_vaults": _("{count} vaults"),
+    }
+
+
+def _vaults(user: User, chosen: Sequence[str] | None) -> list[VaultChoice]:
+    readable = visible_to(user).annotate(
+        notes=Count("note", filter=Q(note__status=Note.Status.INDEXED))
+    )
+    wanted = set(chosen or ())
+    return [
+        VaultChoice(
+            slug=vault.slug,
+            name=vault.name,
+            notes=vault.notes,
+            url=reverse("vault", args=[vault.slug]),
+            is_chosen=not wanted or vault.slug in wanted,
+        )
+        for vault in readable.order_by("name")
+    ]
+
+
+def _by_provider(models: Sequence[ChatModel]) -> tuple[tuple[str, tuple[ChatModel, ...]], ...]:
+    return tuple(
+        (provider, tuple(group))
+        for provider, group in groupby(models, key=lambda model: model.provider.name)
+    )

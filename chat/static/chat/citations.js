@@ -1,0 +1,190 @@
+/* Numbers in an answer, the passages behind them, and the card that shows one. */
+
+export const CITE = "a.cite";
+const GAP = 8;
+
+/** Start and end, within a passage that begins at `start` of its note, of the quote that `href` opens. */
+export function quoteIn(href, start, length) {
+  const span = new URL(href, location.href).searchParams.get("span")?.match(/^(\d+)-(\d+)$/);
+  if (!span) return null;
+  const [from, to] = [span[1] - start, span[2] - start];
+  return from >= 0 && to <= length && from < to && to - from < length ? [from, to] : null;
+}
+
+/** The range on the page of the sentence that a chip stands in. */
+export function sentenceOf(chip) {
+  const block = chip.closest("p, li, td, th, dd, blockquote, h1, h2, h3, h4, h5, h6") ?? chip.parentElement;
+  const range = document.createRange();
+  range.setStart(block, 0);
+  range.setEndAfter(chip);
+  const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!(chip.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING)) break;
+    if (node.parentElement.closest(CITE)) continue;
+    for (const end of node.data.matchAll(/[.!?。！？]["”»)]?\s+(?=\S)/gu)) range.setStart(node, end.index + end[0].length);
+  }
+  return range;
+}
+
+/** Where the card goes: under the sentence, else above it, never on it. */
+export function place(sentence, card, view) {
+  const left = Math.max(GAP, Math.min(sentence.chip - card.width / 3, view.width - card.width - GAP));
+  const below = sentence.bottom + GAP;
+  if (below + card.height <= view.height - GAP) return { left, top: below };
+  const above = sentence.top - GAP - card.height;
+  return { left, top: above >= GAP ? above : Math.max(GAP, view.height - card.height - GAP) };
+}
+
+export class Citations {
+  constructor(root) {
+    this.root = root;
+    this.card = root.querySelector("[data-popover]");
+    this.right = root.querySelector("[data-right]");
+    const thread = root.querySelector("[data-thread]");
+    thread.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") this.onOver(event.target); });
+    thread.addEventListener("pointerout", (event) => { if (event.target.closest(CITE)) this.hideSoon(); });
+    thread.addEventListener("focusin", (event) => this.onOver(event.target, 0));
+    thread.addEventListener("focusout", (event) => { if (event.target.closest(CITE)) this.hideSoon(); });
+    thread.addEventListener("click", (event) => this.onClick(event));
+    this.card.addEventListener("pointerenter", () => clearTimeout(this.timer));
+    this.card.addEventListener("pointerleave", () => this.hideSoon());
+    this.card.addEventListener("focusin", () => clearTimeout(this.timer));
+    this.card.addEventListener("focusout", () => this.hideSoon());
+    this.right.addEventListener("pointerover", (event) => this.markChips(event.target.closest("[data-source]")));
+    this.right.addEventListener("focusin", (event) => this.markChips(event.target.closest("[data-source]")));
+    this.right.addEventListener("pointerleave", () => this.markChips(null));
+    root.querySelector("[data-scroll]").addEventListener("scroll", () => this.hide(), { passive: true });
+  }
+
+  get isOpen() {
+    return this.card.matches(":popover-open");
+  }
+
+  onOver(target, delay = 90) {
+    const chip = target.closest(CITE);
+    if (!chip) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.show(chip), this.isOpen ? 0 : delay);
+  }
+
+  /** A mouse follows the link; a finger first opens the card, whose link leads on. */
+  onClick(event) {
+    const chip = event.target.closest(CITE);
+    if (!chip || event.pointerType !== "touch") return;
+    event.preventDefault();
+    clearTimeout(this.timer);
+    if (this.isOpen && this.chip === chip) this.hide();
+    else this.show(chip);
+  }
+
+  sourceOf(chip) {
+    const message = chip.closest("[data-answer]")?.dataset.answer;
+    return this.right.querySelector(`[data-sources="${message}"] [data-source="${chip.dataset.n}"]`);
+  }
+
+  show(chip) {
+    const source = this.sourceOf(chip);
+    if (!source || !chip.isConnected) return;
+    this.hide();
+    this.chip = chip;
+    const range = sentenceOf(chip);
+    this.fill(source, chip);
+    this.card.showPopover();
+    const rect = range.getBoundingClientRect();
+    const spot = place(
+      { top: rect.top, bottom: Math.max(rect.bottom, chip.getBoundingClientRect().bottom), chip: chip.getBoundingClientRect().left },
+      this.card.getBoundingClientRect(), { width: innerWidth, height: innerHeight },
+    );
+    this.card.style.left = `${spot.left}px`;
+    this.card.style.top = `${spot.top}px`;
+    this.showSources(chip.closest("[data-answer]").dataset.answer);
+    this.mark(source, [chip]);
+    if (!this.right.hasAttribute("popover") || getComputedStyle(this.right).position === "static") source.scrollIntoView({ block: "nearest" });
+  }
+
+  fill(source, chip) {
+    for (const name of ["source-title", "where", "when"]) {
+      const from = source.querySelector(`[data-${name}]`);
+      this.card.querySelector(`[data-${name}]`).textContent = from?.textContent ?? "";
+    }
+    this.card.querySelector("[data-open-passage]").href = chip.href;
+    const quote = Array.from(source.querySelector("[data-quote]").textContent); // spans count characters, not UTF-16 units
+    const place = this.card.querySelector("[data-quote]");
+    const found = quoteIn(chip.href, Number(source.dataset.start), quote.length);
+    if (!found) { place.textContent = quote.join(""); return; }
+    const mark = Object.assign(document.createElement("mark"), { textContent: quote.slice(...found).join("") });
+    place.replaceChildren(quote.slice(0, found[0]).join(""), mark, quote.slice(found[1]).join(""));
+    requestAnimationFrame(() => { place.scrollTop = Math.max(0, mark.offsetTop - place.offsetTop - 24); });
+  }
+
+  hideSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.hide(), 220);
+  }
+
+  hide() {
+    clearTimeout(this.timer);
+    if (this.isOpen) this.card.hidePopover();
+    this.mark(null, []);
+    this.chip = null;
+  }
+
+  mark(source, chips) {
+    for (const old of this.root.querySelectorAll(".on")) old.classList.remove("on");
+    source?.classList.add("on");
+    for (const chip of chips) chip.classList.add("on");
+  }
+
+  markChips(source) {
+    const message = source?.closest("[data-sources]").dataset.sources;
+    const answer = message && this.root.querySelector(`[data-answer="${message}"]`);
+    const chips = answer ? [...answer.querySelectorAll(`${CITE}[data-n="${source.dataset.source}"]`)] : [];
+    this.mark(source, chips);
+  }
+
+  /** The right column shows the passages of one answer at a time. */
+  showSources(message) {
+    for (const section of this.right.querySelectorAll("[data-sources]")) section.hidden = section.dataset.sources !== message;
+    this.right.querySelector("[data-no-sources]").hidden = Boolean(this.right.querySelector("[data-sources]:not([hidden])"));
+  }
+
+  /** Passages as soon as they are found, before the first word. */
+  found(message, passages, heading) {
+    this.right.querySelector(`[data-sources="${message}"]`)?.remove();
+    const section = Object.assign(document.createElement("section"), { className: "sources" });
+    section.dataset.sources = message;
+    if (passages.length) section.append(Object.assign(document.createElement("h2"), { className: "heading", textContent: heading }));
+    for (const passage of passages) section.append(this.newCard(passage));
+    this.right.prepend(section);
+    this.showSources(message);
+  }
+
+  newCard(passage) {
+    const card = this.root.querySelector("[data-source-template]").content.firstElementChild.cloneNode(true);
+    card.href = passage.url;
+    card.dataset.source = passage.number;
+    card.dataset.start = passage.start;
+    const fill = (name, text) => { card.querySelector(`[data-${name}]`).textContent = text; };
+    fill("number", passage.number);
+    fill("source-title", passage.title);
+    const headings = passage.heading_path[0] === passage.title ? passage.heading_path.slice(1) : passage.heading_path;
+    fill("where", [passage.vault_name, ...headings].join(" › "));
+    fill("quote", passage.text);
+    const when = passage.updated ? new Date(passage.updated) : null;
+    fill("when", when ? when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) : "");
+    return card;
+  }
+
+  /** The finished split into cited and not cited, as the server writes it. */
+  settle(message, html) {
+    const old = this.right.querySelector(`[data-sources="${message}"]`);
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const fresh = template.content.querySelector("[data-sources]");
+    if (!fresh) return;
+    fresh.hidden = Boolean(old?.hidden);
+    if (old) old.replaceWith(fresh);
+    else this.right.prepend(fresh);
+    if (!fresh.hidden) this.showSources(message);
+  }
+}

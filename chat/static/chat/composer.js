@@ -1,0 +1,121 @@
+/* The question field: growing, keys, drafts, scope, Send and Stop. */
+
+const DRAFT = "draft:";
+
+export class Composer {
+  /** `onAsk(text)`, `onStop()`; `lastQuestion()` gives what the up-arrow brings back. */
+  constructor(root, words, { onAsk, onStop, lastQuestion }) {
+    this.form = root.querySelector("[data-composer]");
+    this.text = this.form.querySelector("[data-text]");
+    this.send = this.form.querySelector("[data-send]");
+    this.stop = this.form.querySelector("[data-stop]");
+    this.refused = this.form.querySelector("[data-refused]");
+    this.words = words;
+    this.onAsk = onAsk;
+    this.onStop = onStop;
+    this.lastQuestion = lastQuestion;
+    this.isRunning = false;
+    this.form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
+    this.text.addEventListener("keydown", (event) => this.onKey(event));
+    this.text.addEventListener("input", () => { this.grow(); this.keepDraft(); });
+    this.stop.addEventListener("click", () => this.onStop());
+    this.form.addEventListener("change", (event) => { if (event.target.name === "vaults") this.onVaults(event.target); });
+  }
+
+  /** Which conversation drafts belong to; brings back what was typed there. */
+  belongTo(conversation) {
+    this.key = DRAFT + (conversation || "new");
+    const kept = localStorage.getItem(this.key);
+    if (kept && !this.text.value) this.text.value = kept;
+    this.form.elements.conversation.value = conversation ?? "";
+    this.grow();
+  }
+
+  keepDraft() {
+    if (this.text.value) localStorage.setItem(this.key, this.text.value);
+    else localStorage.removeItem(this.key);
+  }
+
+  grow() {
+    if (CSS.supports("field-sizing", "content")) return;
+    this.text.style.height = "auto";
+    this.text.style.height = `${Math.min(this.text.scrollHeight, innerHeight * 0.4)}px`;
+  }
+
+  onKey(event) {
+    if (event.isComposing || event.keyCode === 229) return; // an input method is at work
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.submit();
+    }
+    if (event.key === "ArrowUp" && !this.text.value) {
+      const last = this.lastQuestion();
+      if (!last) return;
+      event.preventDefault();
+      this.text.value = last;
+      this.grow();
+      this.text.setSelectionRange(last.length, last.length);
+    }
+  }
+
+  submit() {
+    const text = this.text.value.trim();
+    if (!text || this.isRunning) return;
+    this.onAsk(text);
+  }
+
+  /** The question left the field; the draft stays until the server has it. */
+  clear() {
+    this.text.value = "";
+    this.refuse("");
+    this.grow();
+  }
+
+  forgetDraft() {
+    if (!this.text.value) localStorage.removeItem(this.key);
+  }
+
+  /** Put a question back that could not be asked, and say why. */
+  giveBack(text, why) {
+    this.text.value = this.text.value ? `${text}\n${this.text.value}` : text;
+    this.keepDraft();
+    this.grow();
+    this.refuse(why);
+    this.text.focus();
+  }
+
+  refuse(why) {
+    this.refused.textContent = why;
+    this.refused.hidden = !why;
+  }
+
+  running(isRunning) {
+    const hadFocus = document.activeElement === this.stop || document.activeElement === this.send;
+    this.isRunning = isRunning;
+    this.send.hidden = isRunning;
+    this.stop.hidden = !isRunning;
+    if (hadFocus) this.text.focus();
+  }
+
+  /** What the next answer is written with: empty fields are left to the settings. */
+  choices() {
+    const data = new FormData(this.form);
+    const boxes = [...this.form.querySelectorAll("[name=vaults]")];
+    const ticked = boxes.filter((box) => box.checked).map((box) => box.value);
+    return {
+      mode: data.get("mode") || null,
+      model: Number(data.get("model")) || null,
+      persona: Number(data.get("persona")) || null,
+      vaults: ticked.length && ticked.length < boxes.length ? ticked : null,
+    };
+  }
+
+  onVaults(box) {
+    const boxes = [...this.form.querySelectorAll("[name=vaults]")];
+    if (!boxes.some((each) => each.checked)) box.checked = true; // nothing to search is no choice
+    const label = this.form.querySelector("[data-vaults-text]");
+    if (!label) return;
+    const count = boxes.filter((each) => each.checked).length;
+    label.textContent = count === boxes.length ? this.words.all_vaults : this.words.some_vaults.replace("{count}", count);
+  }
+}

@@ -1,0 +1,45 @@
+/* What a run has said so far. Pure: events in, state out, no page. */
+
+export const ENDS = ["done", "stopped", "error"];
+
+export function newRun({ run = null, conversation = null, message = null } = {}) {
+  return { run, conversation, message, seq: 0, text: "", blocks: [], changed: new Set(), sources: null, stage: "", title: "", end: null };
+}
+
+/**
+ * Take one event into `state`. Events come in order without a gap, or again after a
+ * reconnect: "new" was taken, "old" was known, "gap" means that something is missing
+ * and the run must be attached again after `state.seq`.
+ */
+export function take(state, event) {
+  if (event.seq <= state.seq) return "old";
+  if (event.seq > state.seq + 1) return "gap";
+  state.seq = event.seq;
+  if (event.type === "sources") state.sources = event;
+  else if (event.type === "status") state.stage = event.text;
+  else if (event.type === "delta") state.text += event.text;
+  else if (event.type === "title") state.title = event.title;
+  else if (event.type === "block") takeBlock(state, event);
+  else if (ENDS.includes(event.type)) state.end = event;
+  return "new";
+}
+
+function takeBlock(state, { index, html, closed }) {
+  if (state.blocks[index]?.html === html && state.blocks[index].closed === closed) return;
+  state.blocks[index] = { html, closed };
+  state.changed.add(index);
+}
+
+/** The blocks to draw again since last asked, in order. */
+export function takeChanged(state) {
+  const changed = [...state.changed].sort((a, b) => a - b);
+  state.changed.clear();
+  return changed;
+}
+
+/** Words for "N passages from M notes in A, B". */
+export function countSources({ passages, searched }) {
+  const notes = new Set(passages.map((passage) => `${passage.vault}/${passage.path}`));
+  const vaults = [...new Set(passages.map((passage) => passage.vault_name))];
+  return { passages: passages.length, notes: notes.size, vaults, searched: searched ?? [] };
+}

@@ -1,0 +1,117 @@
+/* The turns in the middle: adding one, drawing blocks, following the stream. */
+
+import { takeChanged } from "./events.js";
+
+const NEAR = 80; // pixels from the end that still count as reading along
+
+function nodesOf(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return [...template.content.childNodes];
+}
+
+export class Thread {
+  constructor(root, words) {
+    this.root = root;
+    this.words = words;
+    this.list = root.querySelector("[data-thread]");
+    this.scroll = root.querySelector("[data-scroll]");
+    this.latest = root.querySelector("[data-latest]");
+    this.announcer = root.querySelector("[data-announce]");
+    this.drawn = new WeakMap(); // answer -> nodes of each block
+    this.following = true;
+    this.scroll.addEventListener("scroll", () => this.onScroll(), { passive: true });
+    this.latest.addEventListener("click", () => this.toEnd());
+    new ResizeObserver(() => this.keepUp()).observe(this.list);
+    this.addCopyButtons(this.list);
+  }
+
+  onScroll() {
+    const rest = this.scroll.scrollHeight - this.scroll.clientHeight - this.scroll.scrollTop;
+    this.following = rest < NEAR;
+    this.latest.hidden = this.following;
+  }
+
+  keepUp() {
+    if (this.following) this.scroll.scrollTop = this.scroll.scrollHeight;
+    else this.latest.hidden = false;
+  }
+
+  toEnd() {
+    this.following = true;
+    this.keepUp();
+    this.latest.hidden = true;
+  }
+
+  /** A new turn at the end, before the server knows of it. Gives its answer element. */
+  add(question) {
+    this.list.querySelector("[data-welcome]")?.remove();
+    const turn = this.root.querySelector("[data-turn-template]").content.firstElementChild.cloneNode(true);
+    turn.querySelector("[data-question]").textContent = question;
+    this.list.append(turn);
+    this.toEnd();
+    return turn.querySelector(".answer");
+  }
+
+  /** Empty an answer that is written anew. */
+  restart(answer) {
+    const fresh = this.root.querySelector("[data-turn-template]").content.querySelector(".answer").cloneNode(true);
+    answer.replaceWith(fresh);
+    return fresh;
+  }
+
+  stage(answer, text) {
+    const place = answer.querySelector("[data-stage-text]") ?? answer.querySelector("[data-stage] > span:last-child");
+    if (place) place.textContent = text;
+  }
+
+  /** Draw what changed; only blocks that changed are touched, so a selection survives. */
+  draw(answer, run) {
+    const prose = answer.querySelector("[data-prose]");
+    if (!this.drawn.has(answer)) { // what the server drew before is drawn again by replay
+      prose.replaceChildren();
+      this.drawn.set(answer, []);
+    }
+    const drawn = this.drawn.get(answer);
+    for (const index of takeChanged(run)) {
+      const block = run.blocks[index];
+      const nodes = nodesOf(block.html);
+      const after = drawn.slice(index + 1).flat()[0] ?? null;
+      for (const old of drawn[index] ?? []) old.remove();
+      for (const node of nodes) prose.insertBefore(node, after);
+      drawn[index] = nodes;
+      if (block.closed) {
+        this.announce(nodes.map((node) => node.textContent).join(" "));
+        this.addCopyButtons(prose);
+      }
+    }
+  }
+
+  /** The finished turn as the server writes it; the text is left alone where it is equal. */
+  finish(answer, html) {
+    const fresh = nodesOf(html).find((node) => node.nodeType === 1);
+    const prose = answer.querySelector("[data-prose]");
+    const next = fresh.querySelector("[data-prose]");
+    this.addCopyButtons(fresh);
+    if (prose.innerHTML.trim() === next.innerHTML.trim()) next.replaceWith(prose);
+    answer.replaceWith(fresh);
+    this.keepUp();
+    return fresh;
+  }
+
+  /** Told to screen readers a block at a time, never a token at a time. */
+  announce(text) {
+    const line = Object.assign(document.createElement("p"), { textContent: text.trim().slice(0, 1000) });
+    this.announcer.append(line);
+    while (this.announcer.childElementCount > 5) this.announcer.firstElementChild.remove();
+  }
+
+  addCopyButtons(place) {
+    for (const pre of place.querySelectorAll(".prose pre, pre")) {
+      if (pre.querySelector(".copy-code")) continue;
+      pre.tabIndex = 0; // a wide block scrolls, also by keyboard
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "copy-code", textContent: this.words.copy });
+      pre.append(button);
+    }
+  }
+}
