@@ -5,6 +5,7 @@ ProviderError
 │   ├── NotConfigured      no key, no base URL, unknown kind
 │   ├── Unauthorized       the key was refused
 │   ├── ModelNotFound      the provider does not know this model
+│   ├── WrongAddress       the server has nothing at this address
 │   ├── BadRequest         the provider refused the request
 │   │   └── InputTooLong   more tokens than the model takes
 │   └── EgressRefused      the address may not be called from here
@@ -48,6 +49,12 @@ class ModelNotFound(ProviderError):
     code = "model_not_found"
     permanent = True
     mend = "The provider does not know this model: choose another, or correct its name."
+
+
+class WrongAddress(ProviderError):
+    code = "wrong_address"
+    permanent = True
+    mend = "The server has nothing at this address: correct the provider's base URL."
 
 
 class BadRequest(ProviderError):

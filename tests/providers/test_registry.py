@@ -38,6 +38,22 @@ def test_importing_the_app_imports_no_sdk_and_no_model() -> None:
     assert done.stdout.strip().splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        {
+            *registry.CHAT_BACKENDS.values(),
+            *registry.EMBEDDING_BACKENDS.values(),
+            *registry.RERANK_BACKENDS.values(),
+        }
+    ),
+)
+def test_every_registered_backend_exists(path: str) -> None:
+    module, _, name = path.rpartition(".")
+    __import__(module)
+    assert callable(getattr(sys.modules[module], name))
+
+
 def test_fake_rows_get_the_fakes() -> None:
     provider = make_provider(kind="fake")
     assert isinstance(registry.chat_provider(make_chat_model(provider)), FakeChat)
