@@ -2,11 +2,78 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import structlog
+from asgiref.sync import async_to_sync
 from django.contrib.auth.decorators import login_required
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from retrieval.core.types import Mode, SearchResult
+from retrieval.forms import DEFAULT_LIMIT, Asked, Unreadable, read_asked
+from retrieval.presenters import hit_rows
+from retrieval.search import MOST_RESULTS, search_notes
+from vault.access import visible_to
+
+log = structlog.get_logger(__name__)
+
+MODE_LABELS = {
+    Mode.KEYWORD: gettext_lazy("Keyword"),
+    Mode.SEMANTIC: gettext_lazy("Meaning"),
+    Mode.HYBRID: gettext_lazy("Both"),
+}
 
 
 @login_required
+@require_safe
+@never_cache
+@vary_on_headers("HX-Request")
 def search(request: HttpRequest) -> HttpResponse:
-    return render(request, "retrieval/search.html")
+    """The page, or its results alone when the page asks for them while somebody types."""
+    context: dict[str, Any] = {"query": request.GET.get("q", ""), "mode": Mode.HYBRID}
+    status = 200
+    try:
+        asked = read_asked(
+            request.user,
+            query=request.GET.get("q", ""),
+            mode=request.GET.get("mode", ""),
+            slugs=request.GET.getlist("vault"),
+            limit=request.GET.get("limit", ""),
+        )
+        context |= {"query": asked.query, "mode": asked.mode, "chosen": asked.slugs}
+        context |= _found(asked)
+    except Unreadable as error:
+        context["error"], status = str(error), 400
+    except OperationalError:
+        log.exception("search_failed")
+        context["error"], status = _("The search took too long and was given up."), 503
+    if request.headers.get("HX-Request"):
+        # htmx shows only successful answers: the error is in the text.
+        return render(request, "retrieval/results.html", context)
+    context |= {
+        "modes": [(mode.value, label) for mode, label in MODE_LABELS.items()],
+        "vaults": visible_to(request.user).order_by("name"),
+    }
+    return render(request, "retrieval/search.html", context, status=status)
+
+
+def _found(asked: Asked) -> dict[str, Any]:
+    if not asked.query:
+        return {}
+    result: SearchResult = async_to_sync(search_notes)(
+        asked.query, scope=asked.scope, mode=asked.mode, limit=asked.limit
+    )
+    more = len(result.hits) == asked.limit == DEFAULT_LIMIT
+    return {
+        "result": result,
+        "rows": hit_rows(result),
+        "milliseconds": round(result.timings.get("total", 0)),
+        "more": MOST_RESULTS if more else None,
+    }

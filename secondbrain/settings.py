@@ -159,11 +159,27 @@ Q_CLUSTER = {
     "recycle": 200,
     "poll": 0.5,
 }
-# kind -> function(job_id). Each app to the left may add its own.
+# Seconds: how long a claimed job stays claimed without a sign of life, when a bell that
+# nobody heard is rung again, how often the worker looks for such jobs, how often it sends
+# a canary and how long that may take, how long a due job may wait while nobody works
+# before the cluster is started anew, how long a stop waits for running work, and how
+# often every vault is scanned.
+JOB_LEASE = env.float("JOB_LEASE", default=20.0)
+JOB_RING_AGAIN = env.float("JOB_RING_AGAIN", default=10.0)
+WORKER_SWEEP = env.float("WORKER_SWEEP", default=3.0)
+WORKER_CANARY = env.float("WORKER_CANARY", default=30.0)
+WORKER_CANARY_LIMIT = env.float("WORKER_CANARY_LIMIT", default=90.0)
+WORKER_PATIENCE = env.float("WORKER_PATIENCE", default=20.0)
+WORKER_STOP = env.float("WORKER_STOP", default=20.0)
+SCAN_INTERVAL = env.float("SCAN_INTERVAL", default=300.0)
+# A file is read when nobody wrote to it for this long: seconds.
+QUIET_SECONDS = env.float("QUIET_SECONDS", default=1.0)
+# kind -> function(Job) -> vault.jobs.Again | None. Each app to the left may add its own.
 JOB_HANDLERS = {
     "sync": "vault.tasks.sync_vault_job",
     "embed": "vault.tasks.embed_vault_job",
-    "refresh_lexemes": "vault.tasks.refresh_lexemes_job",
+    "vector_index": "vault.tasks.vector_index_job",
+    "lexemes": "vault.tasks.refresh_lexemes_job",
 }
 
 AUTHENTICATION_BACKENDS = [

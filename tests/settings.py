@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+os.environ.setdefault("QUIET_SECONDS", "0")
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "x" * 40)
 os.environ.setdefault("ENCRYPTION_KEYS", "only-for-tests")
 # A key of the developer's must never be used, or billed, by a test.

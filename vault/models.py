@@ -373,6 +373,8 @@ class Job(models.Model):
         DONE = "done", _("done")
         FAILED = "failed", _("failed")
 
+    OPEN = (State.QUEUED, State.RUNNING)
+
     key = models.CharField(
         max_length=200, help_text=_("Names the work; only one open job may have it.")
     )

@@ -39,7 +39,12 @@ class Knobs:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A ranked chunk before selection. Ranks count from 1; None: that arm missed it."""
+    """A ranked chunk before selection. Ranks count from 1; None: that arm missed it.
+
+    `score` is what the list is ordered by; `bm25` and `cosine` are what the arms measured.
+    `exact`: the query is a name of the note. `in_text`: the query stands in the note as
+    typed, and only that was found.
+    """
 
     chunk_id: int
     note_id: int
@@ -47,11 +52,19 @@ class Candidate:
     lexical_rank: int | None = None
     vector_rank: int | None = None
     exact: bool = False
+    in_text: bool = False
+    bm25: float | None = None
+    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What one arm did. `reason` says why it was skipped."""
+    """What one arm did.
+
+    `name` is "keyword", "meaning", "title" or "text". `reason` says why it was
+    skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
+    "exact in memory".
+    """
 
     name: str
     ran: bool
@@ -102,7 +115,11 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One note on the search page, with its best passage."""
+    """One note on the search page, with its best passage.
+
+    `snippet` is plain text; `marks` are the character ranges in it that matched. `span` is
+    the place of the passage in the note's body. `rank` counts from 1.
+    """
 
     rank: int
     note_id: int
@@ -116,12 +133,16 @@ class Hit:
     arms: tuple[str, ...]
     updated: datetime
     score: float = 0.0
+    marks: tuple[tuple[int, int], ...] = ()
+    properties: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Notes, best first, and how they were found."""
+    """Notes, best first, and how they were found: nothing silent."""
 
     hits: tuple[Hit, ...]
     arms: tuple[Arm, ...]
     timings: dict[str, float]
+    notices: tuple[str, ...] = ()
+    searched_vaults: tuple[str, ...] = ()

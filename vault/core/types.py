@@ -66,12 +66,49 @@ class LinkDraft:
     line: int = 1
 
 
+class BlockKind(StrEnum):
+    """What a run of whole lines is. A list or quote holds `parts`."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    FENCE = "fence"
+    CODE = "code"
+    TABLE = "table"
+    LIST = "list"
+    QUOTE = "quote"
+    HTML = "html"
+    MATH = "math"
+    COMMENT = "comment"
+    RULE = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of the body, without the blank ones after them, cut before the line end."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    parts: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BlockAnchor:
+    """A `^name` at the end of a block, which links may point to."""
+
+    name: str
+    start: int
+    line: int
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedNote:
     """A note without its front matter. All offsets are characters of `body`.
 
     `body` is already scrubbed, with LF line ends and no NUL. `body_line` is the line of
-    the file, from 1, where the body begins.
+    the file, from 1, where the body begins; lines of headings and links count in the body.
+    `blocks` cover every line that is not blank, in order. `hidden` are the spans that no
+    reader sees: comments, and the payload of pictures written into the text.
     """
 
     title: str
@@ -85,15 +122,20 @@ class ParsedNote:
     headings: tuple[Heading, ...] = ()
     links: tuple[LinkDraft, ...] = ()
     warnings: tuple[tuple[str, int | None], ...] = ()
+    anchors: tuple[BlockAnchor, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    hidden: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkDraft:
     """A piece of a note's body, ready to be stored.
 
-    `content` is the text of `body[start:end]`, less hidden comments; where a fence or a
-    table was split, its opener or header row is repeated in front. `heading_path` starts
-    with the note's title. Lines count from 1 in the body, ends are inclusive.
+    `content` is the text of `body[start:end]`, less what is hidden; where a fence or a
+    table was split, its opener or header row is repeated in front, and a fence is closed.
+    `heading_path` starts with the note's title; below a second heading of level 1, in a
+    note whose title is its first one, it starts with that heading instead. Lines count
+    from 1 in the body, ends are inclusive. `tokens` counts the embedded text.
     """
 
     ordinal: int

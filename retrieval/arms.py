@@ -1,0 +1,159 @@
+"""All arms of a search, run and accounted for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db import DataError, ProgrammingError
+from django.utils.translation import gettext as _
+
+from providers.core.protocols import Vectors
+from providers.models import EmbeddingModel
+from retrieval.core.query import ParsedQuery
+from retrieval.core.types import Arm, Candidate, Knobs, Mode
+from retrieval.database import in_database
+from retrieval.facts import ScopeFacts
+from retrieval.memory import nearest_in_memory
+from retrieval.query_vectors import QueryVectors, embed_queries
+from retrieval.statements import Found, VectorArm, run_search
+from vault.core.types import Scope
+
+# Filters drop rows after the comparison in memory: it hands over this many times more.
+_OVERFETCH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsResult:
+    """One ranked list a query, what each arm did, and milliseconds by stage.
+
+    `terms`: the lexemes that keywords were looked for by.
+    """
+
+    lists: tuple[tuple[Candidate, ...], ...]
+    arms: tuple[Arm, ...]
+    terms: tuple[str, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+async def search_queries(
+    queries: Sequence[ParsedQuery], *, scope: Scope, facts: ScopeFacts, knobs: Knobs
+) -> ArmsResult:
+    """Search `scope` for each query by the arms of `knobs.mode`.
+
+    An arm that cannot run is skipped with its reason; the others go on. Raises
+    OperationalError when the database itself fails.
+    """
+    started = time.monotonic()
+    models = facts.models if knobs.mode != Mode.KEYWORD else {}
+    vectors = QueryVectors()
+    if models:
+        vectors = await embed_queries(
+            [query.text for query in queries], models, user_id=scope.user_id or None
+        )
+    embedded = time.monotonic()
+    searched = [
+        await _search(query, number, scope=scope, facts=facts, knobs=knobs, vectors=vectors)
+        for number, query in enumerate(queries)
+    ]
+    lists = tuple(outcome.found.candidates for outcome in searched)
+    arms = (
+        _keyword_arm(queries, [outcome.found for outcome in searched], knobs),
+        _meaning_arm(lists, facts, knobs, vectors, searched[0].path if searched else ""),
+        _title_arm(lists, knobs),
+    )
+    done = time.monotonic()
+    timings = {"embed": _ms(started, embedded), "search": _ms(embedded, done)}
+    terms = dict.fromkeys(term for outcome in searched for term in outcome.found.terms)
+    return ArmsResult(lists, arms, tuple(terms), timings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    found: Found
+    path: str
+
+
+async def _search(
+    query: ParsedQuery,
+    number: int,
+    *,
+    scope: Scope,
+    facts: ScopeFacts,
+    knobs: Knobs,
+    vectors: QueryVectors,
+) -> _Searched:
+    """One query. Where the database cannot compare vectors, memory does."""
+    rows = {model: rows[number] for model, rows in vectors.by_model.items()}
+
+    def in_sql() -> _Searched:
+        arms = [VectorArm(m, facts.models[m], query=vector) for m, vector in rows.items()]
+        found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
+        return _Searched(found, "exact" if facts.is_small else "hnsw")
+
+    def in_memory() -> _Searched:
+        limit = knobs.depth * (_OVERFETCH if query.phrases or query.excluded else 1)
+        arms = [_compared_in_memory(m, v, facts, limit=limit) for m, v in rows.items()]
+        found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
+        return _Searched(found, "exact in memory")
+
+    if not facts.has_halfvec:
+        return await in_database(in_memory)
+    try:
+        return await in_database(in_sql)
+    except (DataError, ProgrammingError):
+        # Vectors of another length under this model, or an operator that is gone.
+        return await in_database(in_memory)
+
+
+def _compared_in_memory(
+    model: EmbeddingModel, vector: Vectors, facts: ScopeFacts, *, limit: int
+) -> VectorArm:
+    vault_ids = facts.models[model]
+    found = nearest_in_memory(vector, model=model, vault_ids=vault_ids, limit=limit)
+    return VectorArm(model, vault_ids, found=found)
+
+
+def _keyword_arm(queries: Sequence[ParsedQuery], found: Sequence[Found], knobs: Knobs) -> Arm:
+    if knobs.mode == Mode.SEMANTIC:
+        return Arm("keyword", ran=False, reason=_("Search by meaning alone was asked for."))
+    count = _count(candidate.lexical_rank for each in found for candidate in each.candidates)
+    mended = sorted({spelling for each in found for spelling in each.mended})
+    notes = []
+    if mended:
+        notes.append(_("Spelling: %(words)s.") % {"words": ", ".join(mended)})
+    if not count and not any(query.words for query in queries):
+        notes.append(_("The query has no words."))
+    return Arm("keyword", ran=True, reason=" ".join(notes), found=count, path="bm25")
+
+
+def _meaning_arm(
+    lists: Sequence[Sequence[Candidate]],
+    facts: ScopeFacts,
+    knobs: Knobs,
+    vectors: QueryVectors,
+    path: str,
+) -> Arm:
+    if knobs.mode == Mode.KEYWORD:
+        return Arm("meaning", ran=False, reason=_("Search by keyword alone was asked for."))
+    reason = " ".join((*vectors.reasons, *facts.gaps()))
+    if not vectors.by_model:
+        return Arm("meaning", ran=False, reason=reason or _("Nothing here has vectors."))
+    count = _count(candidate.vector_rank for found in lists for candidate in found)
+    return Arm("meaning", ran=True, reason=reason, found=count, path=path)
+
+
+def _title_arm(lists: Sequence[Sequence[Candidate]], knobs: Knobs) -> Arm:
+    if knobs.mode == Mode.SEMANTIC:
+        return Arm("title", ran=False, reason=_("Search by meaning alone was asked for."))
+    notes = {candidate.note_id for found in lists for candidate in found if candidate.exact}
+    return Arm("title", ran=True, found=len(notes), path="lookup keys")
+
+
+def _count(ranks: Iterable[int | None]) -> int:
+    return sum(rank is not None for rank in ranks)
+
+
+def _ms(start: float, end: float) -> float:
+    return round((end - start) * 1000, 1)

@@ -1,0 +1,146 @@
+"""From a conversation to a question that stands alone: the prompt, and reading the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from providers.core.types import ChatMessage
+
+# A query, two alternates and their JSON fit easily; a model that rambles is cut off.
+REPLY_TOKENS = 200
+MOST_ALTERNATES = 2
+LONGEST_REWRITE = 400
+# Turns of history shown to the model, and characters of each: the call stays small.
+_HISTORY_TURNS = 6
+_TURN_LENGTH = 600
+# "Short" in the rule without a model: measured on 154 follow-up turns (mtrag-mini), the
+# previous question helps below five words or with a pronoun, and hurts otherwise.
+_SHORT = 5
+
+_WORD = re.compile(r"\w+")
+_OBJECT = re.compile(r"\{[^{}]*\}")
+_REFUSAL = re.compile(
+    r"^\W*(i('m| am)? (cannot|can't|sorry|unable)|as an ai|sorry\b)", re.IGNORECASE
+)
+# Words that point back: they have no meaning without the turn before. Words that are more
+# often something else ("that", German "das", French "ce") are left out.
+_POINTING_WORDS = """
+    it its they them their theirs he him his she her hers this these those one ones former latter
+    он она оно они его её ее их ему ей им этот эта это эти
+    він вона воно вони його її їх йому їй цей ця це ці
+    er sie es ihn ihm ihnen dies diese dieser dieses
+    elle ils elles lui cela ça celui celle él ella ellos ellas eso esa ese
+"""
+_POINTING = frozenset(_POINTING_WORDS.split())
+# Small talk asks for nothing: "thanks" after an answer is no follow-up question.
+_COURTESY_WORDS = """
+    thanks thank you ok okay great perfect cool nice bye hello hi hey yes no
+    спасибо привет дякую danke merci gracias
+"""
+_COURTESY = frozenset(_COURTESY_WORDS.split())
+
+SYSTEM_PROMPT = (
+    "You turn the last message of a conversation into a search query for a note archive. "
+    "Resolve pronouns and ellipsis from the conversation. Keep names, numbers and "
+    "identifiers exactly. Write in the language of the last message. If the last message "
+    "starts a new subject, repeat it unchanged. Do not answer it. Reply with JSON alone: "
+    '{"query": "...", "alternates": ["...", "..."]} where alternates are at most two other '
+    "wordings, or an empty list."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """What will be searched. `notice` says what went otherwise than planned."""
+
+    query: str
+    alternates: tuple[str, ...] = ()
+    notice: str = ""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        return (self.query, *self.alternates)
+
+
+def condense_prompt(question: str, history: Sequence[ChatMessage]) -> str:
+    """The one user message of the condense call."""
+    turns = [
+        f"{message.role}: {message.content[:_TURN_LENGTH]}" for message in history[-_HISTORY_TURNS:]
+    ]
+    return "\n".join(("Conversation:", *turns, "", f"Last message: {question}"))
+
+
+def read_reply(reply: str, *, alternates: bool) -> Condensed | None:
+    """What a model replied, or None when it is no use: no JSON, a refusal, an essay.
+
+    Text around the JSON is tolerated, more than two alternates are cut. The last usable
+    object counts: a model that thinks aloud drafts before it decides.
+    """
+    for found in reversed(_OBJECT.findall(reply)):
+        try:
+            value = json.loads(found)
+        except ValueError:
+            continue
+        condensed = _from_json(value, alternates=alternates)
+        if condensed is not None:
+            return condensed
+    return None
+
+
+def stand_alone(question: str, history: Sequence[ChatMessage]) -> Condensed:
+    """Without a model: the previous question is put in front where the message needs it.
+
+    That is when it is short or has a word that points back; never for thanks, and never
+    for a message that names something by itself.
+    """
+    previous = next((m.content for m in reversed(history) if m.role == "user"), "")
+    if not previous or not _leans_on_history(question):
+        return Condensed(question)
+    return Condensed(
+        f"{previous[:_TURN_LENGTH]} {question}",
+        notice="The previous question was added to the search: the message is short or "
+        "points back to it.",
+    )
+
+
+def _leans_on_history(question: str) -> bool:
+    words = _WORD.findall(question)
+    lowered = [word.casefold() for word in words]
+    if not words or all(word in _COURTESY for word in lowered):
+        return False
+    if any(word in _POINTING for word in lowered):
+        return True
+    return len(words) < _SHORT and not _names_something(words)
+
+
+def _names_something(words: Sequence[str]) -> bool:
+    """Identifiers, numbers and names stand alone however short the message is."""
+    return any(
+        any(letter.isdigit() for letter in word) or (len(word) > 1 and word.isupper())
+        for word in words
+    ) or any(word[0].isupper() for word in words[1:])
+
+
+def _from_json(value: dict[str, object], *, alternates: bool) -> Condensed | None:
+    query = _usable(value.get("query"))
+    if query is None:
+        return None
+    others = value.get("alternates")
+    listed = others if alternates and isinstance(others, list) else []
+    usable = (wording for wording in map(_usable, listed) if wording is not None)
+    distinct = dict.fromkeys(
+        wording for wording in usable if wording.casefold() not in (query.casefold(), "")
+    )
+    return Condensed(query, tuple(distinct)[:MOST_ALTERNATES])
+
+
+def _usable(text: object) -> str | None:
+    if not isinstance(text, str):
+        return None
+    squeezed = " ".join(text.split())
+    if not _WORD.search(squeezed) or len(squeezed) > LONGEST_REWRITE or _REFUSAL.match(squeezed):
+        return None
+    return squeezed

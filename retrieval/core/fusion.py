@@ -1,0 +1,94 @@
+"""One ranking out of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retrieval.core.types import Candidate
+
+# The question as asked weighs most: an alternate may wander, the asker meant what they
+# wrote.
+ORIGINAL_WEIGHT = 1.0
+ALTERNATE_WEIGHT = 0.5
+
+
+def fuse_queries(
+    lists: Sequence[Sequence[Candidate]], *, k: int, weights: Sequence[float] | None = None
+) -> list[Candidate]:
+    """One list out of the ranked lists of several queries, by reciprocal rank.
+
+    A single list keeps its scores and its order. Otherwise score = sum of weight / (k +
+    rank) (Cormack, Clarke and Buettcher, SIGIR 2009). Ranks within an arm are the best of
+    any query. Exact hits come first; ties go to the older chunk, so that order is stable.
+    """
+    if len(lists) == 1:
+        return order(lists[0])
+    chosen = weights or [ORIGINAL_WEIGHT] + [ALTERNATE_WEIGHT] * (len(lists) - 1)
+    fused: dict[int, Candidate] = {}
+    for candidates, weight in zip(lists, chosen, strict=True):
+        for rank, candidate in enumerate(candidates, start=1):
+            gain = weight / (k + rank)
+            known = fused.get(candidate.chunk_id)
+            fused[candidate.chunk_id] = (
+                replace(candidate, score=gain) if known is None else _join(known, candidate, gain)
+            )
+    return order(list(fused.values()))
+
+
+def order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Exact hits first, then by score; ties by chunk, so that two runs agree."""
+    return sorted(candidates, key=lambda c: (not c.exact, -c.score, c.chunk_id))
+
+
+def best_per_note(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The first candidate of each note, in the given order."""
+    first: dict[int, Candidate] = {}
+    for candidate in candidates:
+        first.setdefault(candidate.note_id, candidate)
+    return list(first.values())
+
+
+def cap_per_note(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """At most `most` candidates of each note, in the given order."""
+    taken: dict[int, int] = {}
+    kept = []
+    for candidate in candidates:
+        taken[candidate.note_id] = taken.get(candidate.note_id, 0) + 1
+        if taken[candidate.note_id] <= most:
+            kept.append(candidate)
+    return kept
+
+
+def arm_labels(candidate: Candidate) -> tuple[str, ...]:
+    """How a candidate was found, for readers: ("title", "keyword 1", "meaning 3")."""
+    labels = ["title"] if candidate.exact else []
+    if candidate.lexical_rank is not None:
+        labels.append(f"keyword {candidate.lexical_rank}")
+    if candidate.vector_rank is not None:
+        labels.append(f"meaning {candidate.vector_rank}")
+    if candidate.in_text:
+        labels.append("text")
+    return tuple(labels)
+
+
+def _join(known: Candidate, other: Candidate, gain: float) -> Candidate:
+    return replace(
+        known,
+        score=known.score + gain,
+        lexical_rank=_least(known.lexical_rank, other.lexical_rank),
+        vector_rank=_least(known.vector_rank, other.vector_rank),
+        exact=known.exact or other.exact,
+        bm25=_most(known.bm25, other.bm25),
+        cosine=_most(known.cosine, other.cosine),
+    )
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    present = [rank for rank in (one, other) if rank is not None]
+    return min(present, default=None)
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    present = [value for value in (one, other) if value is not None]
+    return max(present, default=None)

@@ -1,0 +1,91 @@
+"""What somebody typed, made safe and taken apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# A megabyte of text costs PostgreSQL's parser 25 seconds and then fails; no real question
+# is longer than this.
+LONGEST_QUERY = 1_000
+
+# Control characters but tab and newline, and lone surrogates: PostgreSQL text cannot hold
+# NUL, UTF-8 cannot hold surrogates, and neither means anything to a reader.
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_PHRASE = re.compile(r'"([^"]*)"')
+# A minus excludes only in front of a word of two characters or more: `-v` and `--exclude`
+# are options that people look for.
+_EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
+_WORD = re.compile(r"\w*[^\W_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query ready for the arms.
+
+    `text` is what is ranked by: everything but the excluded words. `phrases` must stand
+    in a passage as written; a note that has one of `excluded` is left out.
+    """
+
+    text: str
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Runs of letters and digits, in order."""
+        return tuple(_WORD.findall(self.text))
+
+
+def clean(text: str) -> str:
+    """`text` as PostgreSQL and UTF-8 can hold it, at most LONGEST_QUERY characters."""
+    return _UNSTORABLE.sub(" ", text[: LONGEST_QUERY * 2]).strip()[:LONGEST_QUERY]
+
+
+def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
+    """Take `text` apart. Any string is a query: nothing raises.
+
+    With `operators`, as on the search page, `"quoted phrases"` and `-words` become
+    filters. Without, as in chat, every character is text. A query of exclusions alone
+    asks for nothing, so it is taken as text.
+    """
+    whole = clean(text)
+    if not operators:
+        return ParsedQuery(whole)
+    phrases = tuple(p for p in map(_squeeze, _PHRASE.findall(whole)) if _WORD.search(p))
+    outside = _PHRASE.sub(" ", whole)
+    excluded = tuple(dict.fromkeys(_EXCLUDED.findall(outside)))
+    ranked = " ".join((*phrases, _squeeze(_EXCLUDED.sub(" ", outside)))).strip()
+    if not _WORD.search(ranked):
+        return ParsedQuery(whole)
+    return ParsedQuery(ranked, phrases, excluded)
+
+
+def word_grams(text: str, *, longest: int = 6) -> tuple[str, ...]:
+    """Runs of one to `longest` words of `text`, longest first, each once."""
+    words = text.split()
+    grams = (
+        " ".join(words[start : start + size])
+        for size in range(min(longest, len(words)), 0, -1)
+        for start in range(len(words) - size + 1)
+    )
+    return tuple(dict.fromkeys(grams))
+
+
+def phrase_pattern(phrase: str) -> str:
+    """A PostgreSQL regular expression that finds `phrase` whatever its white space.
+
+    Every character that is no letter, digit or underscore is escaped: it stands for
+    itself.
+    """
+    parts = (re.sub(r"([^\w])", r"\\\1", part, flags=re.ASCII) for part in phrase.split())
+    return r"\s+".join(parts)
+
+
+def like_pattern(text: str) -> str:
+    """A LIKE pattern that finds `text` anywhere, with its wildcards taken literally."""
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,280 @@
+"""The text of the search statement, one constant a part.
+
+`{name}` is filled in by `fill` with text of our own; `%(name)s` is a bound value, the only
+way for what users typed. Why each part has its form: the comments; measured figures:
+docs/retrieval.md.
+"""
+
+from __future__ import annotations
+
+# BM25 as in Lucene; k1 and b of Robertson and Zaragoza (2009).
+K1, B = 1.2, 0.75
+# Candidates of the lexical arm: rows with a lexeme that fewer than 3 % of chunks hold, or
+# one of the four rarest. Twice as fast as all lexemes at 100,000 chunks, equal quality.
+RARE_SHARE, RAREST = 0.03, 4
+# A typo takes its nearest word from this similarity on (pg_trgm).
+NEAR = 0.5
+
+
+def fill(template: str, **parts: object) -> str:
+    """`template` with its `{name}`s replaced; never for anything a user typed."""
+    return template.format(**parts)
+
+
+def quoted(column: str) -> str:
+    """SQL of a tsquery's text for the one lexeme in `column`, as its input form wants it."""
+    return rf"""('''' || replace(replace({column}, '\', '\\'), '''', '''''') || '''')"""
+
+
+def scaled(column: str) -> str:
+    """SQL of min-max scaling over window `w`; a list of one value is all best."""
+    least, most = f"min({column}) OVER w", f"max({column}) OVER w"
+    return f"CASE WHEN {most} = {least} THEN 1.0 ELSE ({column} - {least}) / ({most} - {least}) END"
+
+
+# Notes with an excluded word: all lexemes of the word under one configuration.
+BARRED = """
+barred_words AS MATERIALIZED (
+    SELECT string_agg({quoted_lexeme}, ' & ')::tsquery AS query
+    FROM unnest(%(excluded)s::text[]) WITH ORDINALITY AS word(text, number)
+    CROSS JOIN unnest(%(configs)s::text[]) AS chosen(config)
+    CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, word.text)) AS parts
+    GROUP BY word.number, chosen.config
+    UNION ALL
+    SELECT string_agg({quoted_lexeme}, ' & ')::tsquery
+    FROM unnest(%(excluded_made)s::text[]) WITH ORDINALITY AS word(text, number)
+    CROSS JOIN LATERAL unnest(to_tsvector('simple', word.text)) AS parts
+    GROUP BY word.number
+),
+barred AS MATERIALIZED (
+    SELECT DISTINCT c.note_id FROM barred_words JOIN vault_chunk c ON c.tsv @@ barred_words.query
+    WHERE c.vault_id = ANY(%(vaults)s)
+)"""
+
+# forms: lexemes of the query under every configuration of the scope, and plain (`simple`),
+#   each with the place of its word. The parser is the same, so places are.
+# words: the plain word at each place; one that some configuration drops is a stop word
+#   there. Made tokens of identifiers (`is_valid`) hold such words too, and rarely: taken as
+#   search terms they would outweigh the question, so they count only when nothing else is
+#   left of it.
+# asked: what is looked for.
+# counted: document frequency; a lexeme that the background count has not seen yet is
+#   counted in the scope, so that search is right from the first minute.
+# corpus: its average length only once it was counted; until then the pool's is taken.
+# terms: those that exist, and the nearest word for those that do not.
+ASKED = """
+forms AS MATERIALIZED (
+    SELECT chosen.config, parts.lexeme, place.position
+    FROM (SELECT unnest(%(configs)s::text[]) UNION SELECT 'simple') AS chosen(config)
+    CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, %(text)s)) AS parts
+    CROSS JOIN LATERAL unnest(parts.positions) AS place(position)
+),
+words AS MATERIALIZED (
+    SELECT position, min(lexeme) FILTER (WHERE config = 'simple') AS word,
+        count(DISTINCT config) < (
+            SELECT count(DISTINCT config) FROM unnest(%(configs)s::text[] || 'simple'::text)
+            AS every(config)
+        ) AS is_stop
+    FROM forms GROUP BY position
+),
+plain AS MATERIALIZED (
+    SELECT lexeme FROM forms WHERE config = 'simple'
+    UNION SELECT parts.lexeme FROM unnest(to_tsvector('simple', %(made)s)) AS parts
+),
+meant AS MATERIALIZED (
+    SELECT lexeme FROM forms WHERE config <> 'simple'
+    UNION SELECT lexeme FROM plain
+    WHERE lexeme NOT IN (SELECT word FROM words WHERE is_stop AND word IS NOT NULL)
+),
+asked AS MATERIALIZED (
+    SELECT lexeme FROM meant
+    UNION SELECT lexeme FROM plain WHERE NOT EXISTS (SELECT 1 FROM meant)
+),
+counted AS MATERIALIZED (
+    SELECT asked.lexeme, COALESCE(
+        (SELECT sum(f.chunks) FROM vault_lexemefrequency f
+         WHERE f.lexeme = asked.lexeme AND f.text_config = ANY(%(configs)s)),
+        (SELECT count(*) FROM vault_chunk c
+         WHERE c.tsv @@ {quoted_asked}::tsquery AND c.vault_id = ANY(%(vaults)s))
+    )::float AS df
+    FROM asked
+),
+mended AS MATERIALIZED ({mended}),
+corpus AS MATERIALIZED (
+    SELECT GREATEST(COALESCE(sum(chunks), 0), %(scope_chunks)s,
+            (SELECT COALESCE(max(df), 0) FROM counted), 1)::float AS chunks,
+        CASE WHEN sum(chunks) * 2 >= %(scope_chunks)s
+            THEN sum(chunks * average_length) / NULLIF(sum(chunks), 0) END AS average_length
+    FROM vault_lexicalcorpus WHERE text_config = ANY(%(configs)s)
+),
+terms AS MATERIALIZED (
+    SELECT lexeme, df, row_number() OVER (ORDER BY df, lexeme) AS rarity,
+        weight * ln(1 + (corpus.chunks - df + 0.5) / (df + 0.5)) AS idf
+    FROM (
+        SELECT lexeme, df, 1.0 AS weight FROM counted WHERE df > 0
+        UNION ALL SELECT lexeme, df, likeness FROM mended
+    ) AS present CROSS JOIN corpus
+)"""
+
+# A word of five letters or more that nothing holds in any form takes its nearest word, if
+# the scope itself has that: the vocabulary of other vaults must not show.
+MENDED = """
+    SELECT DISTINCT ON (unknown.position) unknown.word AS typed, near.lexeme, near.df,
+        near.likeness
+    FROM (
+        SELECT words.position, words.word
+        FROM words JOIN forms USING (position) LEFT JOIN counted USING (lexeme)
+        WHERE NOT words.is_stop AND length(words.word) >= 5
+            AND words.word ~ '^[[:alpha:]]+$'
+        GROUP BY words.position, words.word HAVING COALESCE(max(counted.df), 0) = 0
+    ) AS unknown
+    JOIN forms USING (position)
+    CROSS JOIN LATERAL (
+        SELECT f.lexeme, sum(f.chunks)::float AS df,
+            similarity(f.lexeme, forms.lexeme) AS likeness
+        FROM vault_lexemefrequency f
+        WHERE f.lexeme %% forms.lexeme AND f.text_config = ANY(%(configs)s)
+            AND similarity(f.lexeme, forms.lexeme) >= {near}
+            AND EXISTS (SELECT 1 FROM vault_chunk c
+                WHERE c.tsv @@ {quoted_near}::tsquery AND c.vault_id = ANY(%(vaults)s))
+        GROUP BY f.lexeme ORDER BY likeness DESC, df DESC, f.lexeme LIMIT 1
+    ) AS near
+    ORDER BY unknown.position, near.likeness DESC, near.lexeme"""
+
+NOT_MENDED = (
+    "SELECT NULL::text AS typed, NULL::text AS lexeme, 0::float AS df, 0::float AS likeness "
+    "WHERE FALSE"
+)
+
+# pool: rows by ts_rank; lexical: those rows by exact BM25.
+LEXICAL = """
+rare AS MATERIALIZED (
+    SELECT string_agg({quoted_lexeme}, ' | ')::tsquery AS query
+    FROM terms CROSS JOIN corpus
+    WHERE {every} OR rarity <= {rarest} OR df < {rare_share} * corpus.chunks
+),
+pool AS MATERIALIZED (
+    SELECT c.id, c.tsv FROM vault_chunk c
+    WHERE c.tsv @@ (SELECT query FROM rare) AND c.vault_id = ANY(%(vaults)s) AND {filters}
+    ORDER BY ts_rank(c.tsv, (SELECT query FROM rare), 1) DESC, c.id LIMIT {pool}
+),
+sized AS MATERIALIZED (
+    SELECT pool.id, words.lexeme, words.tf, words.length,
+        COALESCE(corpus.average_length, avg(words.length) OVER ()) AS average_length
+    FROM pool CROSS JOIN corpus CROSS JOIN LATERAL (
+        SELECT lexeme, GREATEST(cardinality(positions), 1)::float AS tf,
+            sum(GREATEST(cardinality(positions), 1)) OVER ()::float AS length
+        FROM unnest(pool.tsv)
+    ) AS words
+),
+scored AS MATERIALIZED (
+    SELECT sized.id, sum(terms.idf * sized.tf * ({k1} + 1) / (
+        sized.tf + {k1} * (1 - {b} + {b} * sized.length / sized.average_length))) AS score
+    FROM sized JOIN terms USING (lexeme)
+    GROUP BY sized.id ORDER BY score DESC, sized.id LIMIT {depth}
+),
+lexical AS MATERIALIZED (
+    SELECT id AS chunk_id, score, row_number() OVER (ORDER BY score DESC, id) AS rank,
+        {scaled} AS scaled
+    FROM scored WINDOW w AS ()
+)"""
+
+NO_LEXICAL = """
+mended AS ({mended}),
+terms AS (SELECT NULL::text AS lexeme WHERE FALSE),
+lexical AS (
+    SELECT NULL::bigint AS chunk_id, NULL::float AS score, NULL::bigint AS rank,
+        NULL::float AS scaled WHERE FALSE
+)"""
+
+# Nothing but the distance in ORDER BY, the model as a literal, the cast of the index:
+# anything else loses the partial index. `{exactly}` hides it on purpose. The vector of a
+# text that was rewritten since (another hash) is dropped afterwards.
+NEAREST = """
+SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine FROM (
+    SELECT v.chunk_id, v.embed_hash, {distance} AS distance
+    FROM vault_chunkvector v
+    WHERE v.embedding_model_id = {model} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
+    ORDER BY {distance}{exactly}
+    LIMIT {depth}
+) AS near JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash"""
+
+FILTERED_VECTORS = "EXISTS (SELECT 1 FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"
+
+FOUND_IN_MEMORY = """
+SELECT {number} AS list, c.id AS chunk_id, near.cosine
+FROM unnest(%(ids_{number})s::bigint[], %(cosines_{number})s::float[]) AS near(id, cosine)
+JOIN vault_chunk c ON c.id = near.id
+WHERE c.vault_id = ANY(%(vaults_{number})s) AND {filters}
+ORDER BY near.cosine DESC, c.id LIMIT {depth}"""
+
+NOTHING_NEAR = "SELECT 0 AS list, NULL::bigint AS chunk_id, NULL::float AS cosine WHERE FALSE"
+
+# Each model's list is scaled by itself: cosines of two models do not compare.
+MEANING = """
+nearest AS MATERIALIZED ({lists}),
+meaning AS MATERIALIZED (
+    SELECT chunk_id, cosine, scaled,
+        row_number() OVER (ORDER BY scaled DESC, cosine DESC, chunk_id) AS rank
+    FROM (
+        SELECT chunk_id, cosine, {scaled} AS scaled
+        FROM nearest WINDOW w AS (PARTITION BY list)
+    ) AS each
+)"""
+
+# Notes that the query names, with their first chunk.
+TITLES = """
+titled AS MATERIALIZED (
+    SELECT n.id AS note_id, (
+        SELECT c.id FROM vault_chunk c
+        WHERE c.vault_id = n.vault_id AND c.note_id = n.id ORDER BY c.ordinal LIMIT 1
+    ) AS chunk_id
+    FROM vault_note n
+    WHERE n.vault_id = ANY(%(vaults)s) AND n.lookup_keys && %(keys)s::text[] AND {barred}
+    ORDER BY n.path, n.id LIMIT {most}
+)"""
+
+BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
+
+CONVEX = "0.5 * COALESCE(lexical.scaled, 0) + 0.5 * COALESCE(meaning.scaled, 0)"
+RRF = "COALESCE(1.0 / ({k} + lexical.rank), 0) + COALESCE(1.0 / ({k} + meaning.rank), 0)"
+
+FUSED = """
+fused AS MATERIALIZED (
+    SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id, {score} AS score,
+        lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
+        lexical.score AS bm25, meaning.cosine
+    FROM lexical FULL JOIN meaning ON meaning.chunk_id = lexical.chunk_id
+),
+placed AS MATERIALIZED (
+    SELECT fused.*, c.note_id, c.note_id IN (SELECT note_id FROM titled) AS exact
+    FROM fused JOIN vault_chunk c ON c.id = fused.chunk_id
+    WHERE c.vault_id = ANY(%(vaults)s)
+)
+SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
+    (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
+    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms)
+FROM placed
+UNION ALL
+SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL,
+    (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
+    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms)
+FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)
+ORDER BY exact DESC, score DESC, chunk_id"""
+
+ANYWHERE = "(n.title ILIKE %(like)s OR n.path ILIKE %(like)s OR n.body ILIKE %(like)s)"
+WHOLE_WORD = "(n.title ~* %(pattern)s OR n.path ~* %(pattern)s OR n.body ~* %(pattern)s)"
+
+# Names first, then the word as typed, then without case, then as a part of words.
+IN_TEXT = """
+SELECT n.id, (
+    SELECT c.id FROM vault_chunk c WHERE c.vault_id = n.vault_id AND c.note_id = n.id
+    ORDER BY c.content ~ %(pattern)s DESC, c.content ~* %(pattern)s DESC,
+        c.content ILIKE %(like)s DESC, c.ordinal
+    LIMIT 1
+)
+FROM vault_note n
+WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
+ORDER BY n.title ~* %(pattern)s DESC, n.title ILIKE %(like)s DESC, n.body ~ %(pattern)s DESC,
+    n.body ~* %(pattern)s DESC, n.path, n.id
+LIMIT %(limit)s"""

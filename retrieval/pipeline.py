@@ -1,0 +1,131 @@
+"""From a question to numbered passages: condense, search, fuse, expand, keep the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from django.db import OperationalError
+from django.utils.translation import gettext as _
+
+from providers.core.types import ChatMessage
+from providers.models import ChatModel
+from retrieval.arms import search_queries
+from retrieval.condense import condense
+from retrieval.core.condensing import Condensed
+from retrieval.core.fusion import fuse_queries
+from retrieval.core.query import clean, parse_query
+from retrieval.core.types import Arm, Candidate, Knobs, Passage, Retrieval
+from retrieval.database import in_database
+from retrieval.expansion import expand
+from retrieval.facts import scope_facts
+from retrieval.runs import store_run
+from vault.core.types import Scope
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What the search came to, as far as it got."""
+
+    arms: tuple[Arm, ...] = ()
+    candidates: list[Candidate] = field(default_factory=list)
+    passages: tuple[Passage, ...] = ()
+    searched: tuple[str, ...] = ()
+    notices: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+async def retrieve(
+    question: str,
+    *,
+    history: Sequence[ChatMessage],
+    scope: Scope,
+    knobs: Knobs,
+    user_id: int | None = None,
+    model: ChatModel | None = None,
+) -> Retrieval:
+    """Passages of `scope` for `question`, and how they were found; stores a RetrievalRun.
+
+    Whatever fails on the way is left out and named: an answer can always go on. `model`
+    rewrites a follow-up. An empty scope or question touches neither database nor model.
+    Cancelling cancels the SQL and the calls to models.
+    """
+    asked = clean(question)
+    if not asked or not scope:
+        return _nothing(asked, scope, knobs)
+    started = time.monotonic()
+    condensed = await condense(asked, history=history, knobs=knobs, model=model, user_id=user_id)
+    condensed_at = time.monotonic()
+    outcome = await _search(condensed, scope=scope, knobs=knobs)
+    retrieval = Retrieval(
+        queries=condensed.queries,
+        passages=outcome.passages,
+        arms=outcome.arms,
+        timings={
+            "condense": _ms(started, condensed_at),
+            **outcome.timings,
+            "total": _ms(started, time.monotonic()),
+        },
+        searched_vaults=outcome.searched,
+        mode=knobs.mode,
+        notices=tuple(filter(None, (condensed.notice, *outcome.notices))),
+    )
+    run_id = await in_database(
+        store_run,
+        asked,
+        retrieval,
+        candidates=outcome.candidates,
+        knobs=knobs,
+        user_id=user_id,
+    )
+    return replace(retrieval, run_id=run_id)
+
+
+async def _search(condensed: Condensed, *, scope: Scope, knobs: Knobs) -> _Outcome:
+    outcome = _Outcome()
+    try:
+        facts = await in_database(scope_facts, scope)
+        outcome.searched = facts.slugs
+        queries = [parse_query(query) for query in condensed.queries]
+        found = await search_queries(queries, scope=scope, facts=facts, knobs=knobs)
+        outcome.arms, outcome.timings = found.arms, dict(found.timings)
+        outcome.candidates = fuse_queries(found.lists, k=knobs.rrf_k)
+        started = time.monotonic()
+        outcome.passages = await in_database(expand, outcome.candidates, scope=scope, knobs=knobs)
+        outcome.timings["expand"] = _ms(started, time.monotonic())
+    except OperationalError as error:
+        outcome.notices.append(
+            _("The search was given up: the database said “%(error)s”.")
+            % {"error": str(error).splitlines()[0] if str(error) else type(error).__name__}
+        )
+    outcome.notices += [arm.reason for arm in outcome.arms if _is_worth_saying(arm, knobs)]
+    return outcome
+
+
+def _is_worth_saying(arm: Arm, knobs: Knobs) -> bool:
+    return bool(arm.reason) and (arm.ran or knobs.mode == "hybrid")
+
+
+def _nothing(asked: str, scope: Scope, knobs: Knobs) -> Retrieval:
+    """Nothing to search for, or nowhere to search."""
+    if not asked:
+        reason = _("Nothing was asked.")
+    elif scope.narrowed_to_nothing:
+        reason = _("The chosen vaults leave nothing to search.")
+    else:
+        reason = _("There is no vault that you may read.")
+    arms = tuple(Arm(name, ran=False, reason=reason) for name in ("keyword", "meaning", "title"))
+    return Retrieval(
+        queries=(asked,) if asked else (),
+        passages=(),
+        arms=arms,
+        timings={},
+        searched_vaults=(),
+        mode=knobs.mode,
+        notices=(reason,),
+    )
+
+
+def _ms(start: float, end: float) -> float:
+    return round((end - start) * 1000, 1)

@@ -1,0 +1,117 @@
+"""Search results as scripts and pages see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from retrieval.core.types import Arm, Hit, SearchResult
+
+
+def result_json(result: SearchResult) -> dict[str, Any]:
+    """The stable form for scripts: `GET /api/search` and `search --json` both give it."""
+    return {
+        "results": [_hit_json(hit) for hit in result.hits],
+        "arms": arms_json(result.arms),
+        "timings": result.timings,
+    }
+
+
+def arms_json(arms: Sequence[Arm]) -> dict[str, Any]:
+    """Each arm by name: whether it ran, what it found and how, or why it was skipped."""
+    fields = ("ran", "reason", "found", "path")
+    return {arm.name: {name: asdict(arm)[name] for name in fields} for arm in arms}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the snippet, marked or not."""
+
+    text: str
+    is_marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    """One result of the page. `places`: vault, folders and headings, outermost first."""
+
+    title: str
+    url: str
+    places: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    arms: tuple[str, ...]
+    updated: datetime
+    is_old: bool
+    flag: str
+
+
+def hit_rows(result: SearchResult) -> list[HitRow]:
+    """Rows for the template, which escapes every text in them."""
+    return [_hit_row(hit) for hit in result.hits]
+
+
+def segments(text: str, marks: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
+    """`text` cut at its marks; joined again it is `text`."""
+    pieces: list[Segment] = []
+    position = 0
+    for start, end in marks:
+        pieces += [Segment(text[position:start], False), Segment(text[start:end], True)]  # noqa: FBT003
+        position = end
+    pieces.append(Segment(text[position:], False))  # noqa: FBT003
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def note_url(hit: Hit) -> str:
+    """The note's page at the passage that was found."""
+    start, end = hit.span
+    address = reverse("note", args=[hit.vault_slug, hit.path])
+    return f"{address}?{urlencode({'span': f'{start}-{end}'})}" if end > start else address
+
+
+def _hit_json(hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": hit.rank,
+        "note_id": hit.note_id,
+        "vault": hit.vault_slug,
+        "path": hit.path,
+        "title": hit.title,
+        "heading_path": list(hit.heading_path),
+        "snippet": hit.snippet,
+        "arms": list(hit.arms),
+        "span": list(hit.span),
+        "updated_at": hit.updated.isoformat(),
+    }
+
+
+def _hit_row(hit: Hit) -> HitRow:
+    folders = hit.path.split("/")[:-1]
+    headings = [heading for heading in hit.heading_path if heading != hit.title]
+    superseded = hit.properties.get("superseded_by")
+    status = hit.properties.get("status")
+    flag = ""
+    if superseded:
+        flag = _("Superseded by %(note)s") % {"note": _plain(superseded)}
+    elif status:
+        flag = _("Status: %(status)s") % {"status": _plain(status)}
+    return HitRow(
+        title=hit.title,
+        url=note_url(hit),
+        places=(hit.vault_name, *folders, *headings),
+        segments=segments(hit.snippet, hit.marks),
+        arms=hit.arms,
+        updated=hit.updated,
+        is_old=bool(superseded),
+        flag=flag,
+    )
+
+
+def _plain(value: object) -> str:
+    """A property as a word: a wikilink without its brackets, a list joined, not too long."""
+    listed = value if isinstance(value, list) else [value]
+    return ", ".join(str(item).strip().strip("[]") for item in listed)[:80]

@@ -1,0 +1,185 @@
+"""The search page's use case: one row a note, with the passage that was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from retrieval.arms import search_queries
+from retrieval.core.fusion import arm_labels, best_per_note, order
+from retrieval.core.query import ParsedQuery, clean, parse_query
+from retrieval.core.snippets import make_snippet
+from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
+from retrieval.database import in_database
+from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.options import site_knobs
+from retrieval.statements import find_in_text
+from vault.access import notes_in
+from vault.core.types import Scope
+from vault.models import Chunk, Note
+
+MOST_RESULTS = 100
+# Several chunks of a note are one row: this many are asked for per row wanted.
+_OVERFETCH = 3
+# Under this many notes found by keyword, the text itself is read as well.
+FEW = 3
+# Short words are mostly the small change of a language.
+_LONG_WORD = 4
+
+
+async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> SearchResult:
+    """Notes of `scope` for `query`, best first, at most `limit` (and MOST_RESULTS).
+
+    Any string is a query. An empty one, an empty scope and a limit under 1 find nothing,
+    without a query to the database or a model.
+    """
+    started = time.monotonic()
+    reason = _nothing_to_do(query, scope, limit)
+    if reason:
+        return SearchResult((), (Arm("keyword", ran=False, reason=reason),), {}, (reason,))
+    wanted = min(limit, MOST_RESULTS)
+    plan = await in_database(_plan, scope, mode=mode, wanted=wanted)
+    parsed = parse_query(query, operators=True)
+    found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
+    in_text = await _text_arm(parsed, found.lists[0], scope=scope, plan=plan, wanted=wanted)
+    candidates = _ranked(found.lists[0], in_text.candidates)[:wanted]
+    marked = words_to_mark(parsed, found.terms)
+    hits = await in_database(load_hits, candidates, scope=scope, words=marked)
+    total = round((time.monotonic() - started) * 1000, 1)
+    arms = (*found.arms, in_text.arm)
+    return SearchResult(
+        hits, arms, {**found.timings, "total": total}, _notices(arms, mode), plan.facts.slugs
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    facts: ScopeFacts
+    knobs: Knobs
+
+
+@dataclass(frozen=True, slots=True)
+class _InText:
+    candidates: tuple[Candidate, ...]
+    arm: Arm
+
+
+def _plan(scope: Scope, *, mode: Mode, wanted: int) -> _Plan:
+    knobs = site_knobs()
+    depth = max(knobs.depth, wanted * _OVERFETCH)
+    return _Plan(scope_facts(scope), replace(knobs, mode=mode, depth=depth))
+
+
+def _nothing_to_do(query: str, scope: Scope, limit: int) -> str:
+    if not clean(query) or limit < 1:
+        return _("Nothing was asked.")
+    if scope.narrowed_to_nothing:
+        return _("The filters leave no vault to search.")
+    if not scope:
+        return _("There is no vault that you may read.")
+    return ""
+
+
+async def _text_arm(
+    query: ParsedQuery, found: Sequence[Candidate], *, scope: Scope, plan: _Plan, wanted: int
+) -> _InText:
+    """Where the query stands as typed: for names that are stop words, and parts of words."""
+    notes = {c.note_id for c in found if c.exact or c.lexical_rank is not None}
+    reason = ""
+    if plan.knobs.mode == Mode.SEMANTIC:
+        reason = _("Search by meaning alone was asked for.")
+    elif len(notes) >= FEW:
+        reason = _("Keywords found enough.")
+    elif not plan.facts.is_small:
+        reason = _("Too much text here to read it all.")
+    elif query.phrases or query.excluded:
+        reason = _("Phrases and excluded words are for the other arms.")
+    if reason:
+        return _InText((), Arm("text", ran=False, reason=reason))
+    candidates = await in_database(find_in_text, query, scope=scope, limit=wanted)
+    fresh = tuple(c for c in candidates if c.note_id not in notes)
+    return _InText(fresh, Arm("text", ran=True, found=len(fresh), path="substring"))
+
+
+def _ranked(found: Sequence[Candidate], in_text: Sequence[Candidate]) -> list[Candidate]:
+    """One candidate a note. Text as typed comes after names and keywords, before meaning."""
+    ranked = order(found)
+    if in_text:
+        worded = [c for c in ranked if c.exact or c.lexical_rank is not None]
+        ranked = [*worded, *in_text, *(c for c in ranked if c not in worded)]
+        labels = {candidate.note_id for candidate in in_text}
+        ranked = [replace(c, in_text=c.note_id in labels) for c in ranked]
+    return best_per_note(ranked)
+
+
+def _notices(arms: Sequence[Arm], mode: Mode) -> tuple[str, ...]:
+    """What a reader should know without opening the details."""
+    chosen = {Mode.KEYWORD: ("keyword",), Mode.SEMANTIC: ("meaning",)}
+    wanted = chosen.get(mode, ("keyword", "meaning"))
+    return tuple(arm.reason for arm in arms if arm.reason and arm.name in wanted)
+
+
+def words_to_mark(query: ParsedQuery, terms: Sequence[str]) -> tuple[str, ...]:
+    """What a snippet marks: the lexemes searched, phrases, and words no stemmer knows.
+
+    Without lexemes (search by meaning, a name that is a stop word), the longer words.
+    """
+    plain = [word for word in query.words if not word.isascii() or not word.isalpha()]
+    longer = [word for word in query.words if len(word) >= _LONG_WORD] or query.words
+    return (*(terms or longer), *plain, *query.phrases)
+
+
+def load_hits(
+    candidates: Sequence[Candidate], *, scope: Scope, words: Sequence[str]
+) -> tuple[Hit, ...]:
+    """Rows for the page. What vanished since, or may not be read, is left out."""
+    notes = {
+        note.pk: note
+        for note in notes_in(scope)
+        .filter(pk__in=[candidate.note_id for candidate in candidates])
+        .select_related("vault")
+        .defer("body", "headings", "lookup_keys")
+    }
+    chunks = {
+        chunk.pk: chunk
+        for chunk in Chunk.objects.filter(
+            vault_id__in=scope.vault_ids, pk__in=[candidate.chunk_id for candidate in candidates]
+        ).only("pk", "note_id", "heading_path", "content", "summary", "start", "end")
+    }
+    present = [candidate for candidate in candidates if candidate.note_id in notes]
+    return tuple(
+        _hit(rank, candidate, notes[candidate.note_id], chunks.get(candidate.chunk_id), words)
+        for rank, candidate in enumerate(present, start=1)
+    )
+
+
+def _hit(
+    rank: int, candidate: Candidate, note: Note, chunk: Chunk | None, words: Sequence[str]
+) -> Hit:
+    snippet = make_snippet(chunk.content if chunk else "", words)
+    return Hit(
+        rank=rank,
+        note_id=note.pk,
+        vault_slug=note.vault.slug,
+        vault_name=note.vault.name,
+        path=note.path,
+        title=note.title,
+        heading_path=tuple(chunk.heading_path) if chunk else (note.title,),
+        snippet=snippet.text,
+        span=(chunk.start, chunk.end) if chunk else (0, 0),
+        arms=arm_labels(candidate),
+        updated=note.file_modified,
+        score=candidate.score,
+        marks=snippet.marks,
+        properties=shown_properties(note.properties),
+    )
+
+
+def shown_properties(properties: dict[str, Any]) -> dict[str, Any]:
+    """Properties that say how far a note can be trusted: status and what replaced it."""
+    names = ("status", "superseded_by", "valid_until", "date")
+    return {name: properties[name] for name in names if properties.get(name) not in (None, "")}

@@ -1,0 +1,41 @@
+"""The shape of search answers, for the published schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class SearchHitSerializer(serializers.Serializer[Any]):
+    """A note, with the passage that was found."""
+
+    rank = serializers.IntegerField()
+    note_id = serializers.IntegerField()
+    vault = serializers.CharField(help_text="slug")
+    path = serializers.CharField()
+    title = serializers.CharField()
+    heading_path = serializers.ListField(child=serializers.CharField())
+    snippet = serializers.CharField(help_text="plain text")
+    arms = serializers.ListField(child=serializers.CharField())
+    span = serializers.ListField(
+        child=serializers.IntegerField(), help_text="characters of the note's body, [start, end)"
+    )
+    updated_at = serializers.DateTimeField()
+
+
+class ArmSerializer(serializers.Serializer[Any]):
+    """Whether an arm ran, what it found and how, or why it was skipped."""
+
+    ran = serializers.BooleanField()
+    reason = serializers.CharField()
+    found = serializers.IntegerField()
+    path = serializers.CharField()
+
+
+class SearchResultSerializer(serializers.Serializer[Any]):
+    """Notes, best first, what each arm did, and milliseconds by stage."""
+
+    results = SearchHitSerializer(many=True)
+    arms = serializers.DictField(child=ArmSerializer())
+    timings = serializers.DictField(child=serializers.FloatField())

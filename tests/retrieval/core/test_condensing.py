@@ -1,0 +1,114 @@
+"""Follow-ups: what is asked of a model, how its reply is read, and the rule without one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from providers.core.types import ChatMessage
+from retrieval.core.condensing import (
+    LONGEST_REWRITE,
+    MOST_ALTERNATES,
+    condense_prompt,
+    read_reply,
+    stand_alone,
+)
+
+HISTORY = (
+    ChatMessage("user", "What are the roles in billing?"),
+    ChatMessage("assistant", "Owner, approver and clerk [1]."),
+)
+
+
+def test_the_prompt_holds_the_conversation_and_the_question() -> None:
+    prompt = condense_prompt("and the owner?", HISTORY)
+    assert "user: What are the roles in billing?" in prompt
+    assert prompt.endswith("Last message: and the owner?")
+
+
+def test_a_long_conversation_makes_no_long_prompt() -> None:
+    history = [ChatMessage("user", "x" * 50_000)] * 100
+    assert len(condense_prompt("why?", history)) < 5_000
+
+
+def test_a_reply_is_read_whatever_stands_around_it() -> None:
+    reply = 'Sure: {"query": "billing  approver", "alternates": ["a", "b", "c", "d"]} Hope it helps'
+    condensed = read_reply(reply, alternates=True)
+    assert condensed is not None
+    assert condensed.queries == ("billing approver", "a", "b")
+    without = read_reply(reply, alternates=False)
+    assert without is not None
+    assert without.queries == ("billing approver",)
+
+
+def test_the_last_usable_object_counts_because_reasoning_comes_first() -> None:
+    reply = '<think>{"query": "draft"}</think>{"query": "billing approver", "alternates": []}'
+    condensed = read_reply(reply, alternates=True)
+    assert condensed is not None
+    assert condensed.query == "billing approver"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "I cannot help with that.",
+        "billing approver",
+        '{"query": ""}',
+        '{"query": "..."}',
+        '{"query": ["a"]}',
+        '{"question": "a"}',
+        '{"query": "I cannot help with that."}',
+        json.dumps({"query": "word " * LONGEST_REWRITE}),
+        "{" * 50_000,
+    ],
+)
+def test_nonsense_is_no_query(reply: str) -> None:
+    assert read_reply(reply, alternates=True) is None
+
+
+@given(
+    st.text(max_size=200)
+    | st.dictionaries(
+        st.sampled_from(["query", "alternates"]),
+        st.text(max_size=30) | st.lists(st.text(max_size=9), max_size=5) | st.none(),
+    ).map(json.dumps)
+)
+def test_any_reply_gives_a_short_query_or_none(reply: str) -> None:
+    condensed = read_reply(reply, alternates=True)
+    assert condensed is None or (
+        0 < len(condensed.query) <= LONGEST_REWRITE and len(condensed.alternates) <= MOST_ALTERNATES
+    )
+
+
+@pytest.mark.parametrize(
+    "message", ["and the owner?", "what about the approver?", "Where is it kept?", "а он?", "why"]
+)
+def test_a_message_that_leans_on_the_one_before_gets_it(message: str) -> None:
+    condensed = stand_alone(message, HISTORY)
+    assert condensed.query == f"What are the roles in billing? {message}"
+    assert condensed.notice
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "SCARLET ALBATROSS CLOSEOUT 9928",
+        "thanks!",
+        "ok, great",
+        "wrong, I meant the section on seals",
+        "INV/2026/00037",
+        "How are vaults backed up every night?",
+        "?!",
+    ],
+)
+def test_a_message_that_stands_alone_is_searched_alone(message: str) -> None:
+    assert stand_alone(message, HISTORY).queries == (message,)
+    assert not stand_alone(message, HISTORY).notice
+
+
+def test_without_a_previous_question_there_is_nothing_to_add() -> None:
+    assert stand_alone("and the owner?", ()).query == "and the owner?"

@@ -1,0 +1,78 @@
+"""What somebody typed becomes a query: safe, cut, taken apart."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.core.query import (
+    LONGEST_QUERY,
+    clean,
+    like_pattern,
+    parse_query,
+    phrase_pattern,
+)
+
+ANYTHING = st.text(st.characters(codec=None), max_size=300) | st.text(
+    alphabet="\"-' \\%_&|!():*<>\x00\ud800abя中", max_size=120
+)
+
+
+@given(ANYTHING)
+def test_any_string_becomes_text_that_can_be_stored(text: str) -> None:
+    for query in (parse_query(text), parse_query(text, operators=True)):
+        for part in (query.text, *query.phrases, *query.excluded):
+            part.encode()
+            assert "\x00" not in part
+            assert len(part) <= LONGEST_QUERY
+
+
+@given(ANYTHING)
+def test_operators_never_leave_a_question_without_its_words(text: str) -> None:
+    plain, parsed = parse_query(text), parse_query(text, operators=True)
+    assert bool(plain.words) == bool(parsed.words)
+
+
+def test_a_megabyte_is_cut() -> None:
+    assert len(clean("word " * 250_000)) == LONGEST_QUERY
+
+
+def test_phrases_and_excluded_words_become_filters() -> None:
+    query = parse_query('restore "weekly   copy" -draft time', operators=True)
+    assert query.phrases == ("weekly copy",)
+    assert query.excluded == ("draft",)
+    assert query.text == "weekly copy restore time"
+
+
+def test_in_chat_every_character_is_text() -> None:
+    query = parse_query('what does "-draft" do?')
+    assert (query.phrases, query.excluded) == ((), ())
+    assert query.text == 'what does "-draft" do?'
+
+
+@pytest.mark.parametrize("text", ["--exclude", "-v", "rsync --delete", "e-mail", "a - b", "-"])
+def test_options_and_hyphens_exclude_nothing(text: str) -> None:
+    assert parse_query(text, operators=True).excluded == ()
+
+
+@pytest.mark.parametrize("text", ["-draft", "-draft -old", '""', '"..."', '"blue pump'])
+def test_what_asks_for_nothing_else_is_taken_as_text(text: str) -> None:
+    query = parse_query(text, operators=True)
+    assert query.text == text
+    assert (query.phrases, query.excluded) == ((), ())
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=40))
+def test_a_phrase_pattern_finds_its_phrase_and_nothing_in_its_place(phrase: str) -> None:
+    squeezed = " ".join(phrase.split())
+    pattern = phrase_pattern(phrase)
+    assert re.fullmatch(pattern, squeezed)
+    assert re.fullmatch(pattern, squeezed.replace(" ", "\n  "))
+    assert not re.fullmatch(pattern, squeezed + "x")
+
+
+def test_wildcards_of_like_are_escaped() -> None:
+    assert like_pattern(r"50%_\x") == r"%50\%\_\\x%"

@@ -1,0 +1,183 @@
+"""Vaults, their members, and what became of their files, for administrators.
+
+Notes, runs, findings and jobs are shown, never edited: they follow from the files. The
+queue's own pages are not shown at all, since whoever may add a schedule there may run
+any function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django_q.models import Failure, OrmQ, Schedule, Success
+
+from vault import jobs
+from vault.embedding import retry_failed
+from vault.models import ApiToken, Job, Note, ScrubFinding, SyncRun, Vault, VaultMember
+from vault.status import vault_status
+from vault.sync import answer_pause
+from vault.tasks import request_embed, request_sync
+
+for model in (Failure, OrmQ, Schedule, Success):
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    """Shows rows that nobody edits by hand."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class MemberInline(admin.TabularInline[VaultMember, Vault]):
+    model = VaultMember
+    extra = 0
+    autocomplete_fields = ["user", "group"]
+
+
+@admin.register(Vault)
+class VaultAdmin(admin.ModelAdmin[Vault]):
+    list_display = ["name", "slug", "state", "coverage", "embedding_model", "last_sync", "place"]
+    list_filter = ["state", "embedding_model"]
+    list_select_related = ["embedding_model__provider", "next_embedding_model__provider"]
+    search_fields = ["name", "slug", "place"]
+    prepopulated_fields = {"slug": ["name"]}
+    inlines = [MemberInline]
+    readonly_fields = ["state", "pause_reason", "created"]
+    actions = ["sync_now", "embed_now", "resume", "resume_and_delete"]
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "source_kind", "place"]}),
+        (_("State"), {"fields": ["state", "pause_reason", "created"]}),
+        (_("Search by meaning"), {"fields": ["embedding_model", "next_embedding_model"]}),
+        (
+            _("Reading"),
+            {
+                "fields": [
+                    "templates_folder",
+                    "scrub_emails",
+                    "largest_note_kb",
+                    "chunk_tokens",
+                    "chunk_overlap",
+                    "chunk_minimum",
+                ],
+                "description": _("Every note is read anew by the next sync after a change here."),
+            },
+        ),
+    ]
+
+    @admin.display(description=_("searchable"))
+    def coverage(self, vault: Vault) -> str:
+        return vault_status(vault).coverage
+
+    @admin.display(description=_("last sync"))
+    def last_sync(self, vault: Vault) -> str:
+        run = SyncRun.objects.filter(vault=vault).first()
+        return f"{run.started:%Y-%m-%d %H:%M} {run.get_state_display()}" if run else ""
+
+    def save_model(self, request: HttpRequest, obj: Vault, form: Any, change: Any) -> None:
+        super().save_model(request, obj, form, change)
+        request_sync(obj.pk)
+
+    @admin.action(description=_("Sync now"))
+    def sync_now(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        for vault in queryset:
+            request_sync(vault.pk)
+        self._tell(request, queryset.count())
+
+    @admin.action(description=_("Embed again what failed"))
+    def embed_now(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        for vault in queryset:
+            retry_failed(vault.pk)
+            request_embed(vault.pk)
+        self._tell(request, queryset.count())
+
+    @admin.action(description=_("Resume; ask again if notes are still missing"))
+    def resume(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        self._answer(request, queryset, delete=False)
+
+    @admin.action(description=_("Resume and delete the notes that are gone from the folder"))
+    def resume_and_delete(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        self._answer(request, queryset, delete=True)
+
+    def _answer(self, request: HttpRequest, vaults: QuerySet[Vault], *, delete: bool) -> None:
+        paused = list(vaults.filter(state=Vault.State.PAUSED))
+        for vault in paused:
+            answer_pause(vault.pk, delete=delete)
+            request_sync(vault.pk)
+        self._tell(request, len(paused))
+
+    def _tell(self, request: HttpRequest, count: int) -> None:
+        text = ngettext("%d vault: the worker is told.", "%d vaults: the worker is told.", count)
+        messages.success(request, text % count)
+
+
+@admin.register(Note)
+class NoteAdmin(ReadOnlyAdmin):
+    list_display = ["title", "vault", "path", "status", "reason", "size", "updated"]
+    list_filter = ["status", "vault", "language", ("reason", admin.EmptyFieldListFilter)]
+    search_fields = ["title", "path", "reason"]
+    list_select_related = ["vault"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Note]:
+        notes: QuerySet[Note] = super().get_queryset(request)
+        return notes.defer("body")
+
+
+@admin.register(SyncRun)
+class SyncRunAdmin(ReadOnlyAdmin):
+    list_display = ["vault", "started", "finished", "state", "counts", "error"]
+    list_filter = ["state", "vault"]
+    list_select_related = ["vault"]
+
+
+@admin.register(Job)
+class JobAdmin(ReadOnlyAdmin):
+    list_display = ["key", "kind", "state", "attempts", "created", "finished", "last_error"]
+    list_filter = ["state", "kind"]
+    search_fields = ["key", "last_error"]
+    actions = ["retry"]
+
+    @admin.action(description=_("Retry"), permissions=["retry"])
+    def retry(self, request: HttpRequest, queryset: QuerySet[Job]) -> None:
+        failed = list(queryset.filter(state=Job.State.FAILED))
+        for job in failed:
+            jobs.retry(job)
+        text = ngettext("%d job is tried again.", "%d jobs are tried again.", len(failed))
+        messages.success(request, text % len(failed))
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("vault.change_job")
+
+
+@admin.register(ScrubFinding)
+class ScrubFindingAdmin(ReadOnlyAdmin):
+    list_display = ["kind", "vault", "note", "line"]
+    list_filter = ["kind", "vault"]
+    list_select_related = ["vault", "note"]
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin[ApiToken]):
+    """Tokens may be taken away here; they are made by `create_token`, which shows them once."""
+
+    list_display = ["user", "name", "created", "last_used"]
+    search_fields = ["user__email", "name"]
+    list_select_related = ["user"]
+    fields = ["user", "name", "created", "last_used"]
+    readonly_fields = ["user", "name", "created", "last_used"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False

@@ -1,0 +1,178 @@
+"""Blocks cut into the pieces that chunks are packed from, none larger than a limit."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import regex
+
+from vault.core.sentences import split_spans
+from vault.core.types import Block, BlockKind
+
+CountTokens = Callable[[str], int]
+
+_SEEN = regex.compile(r"[^\s\p{Cf}\p{Cc}]")
+_FENCE = re.compile(r"^(?P<lead>.*?)(?P<marker>`{3,}|~{3,})(?P<info>.*)$")
+_MOST_INFO = 60
+_CODE = frozenset({BlockKind.FENCE, BlockKind.CODE})
+_TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A span of the body. `opener` goes in front when a chunk begins with it, `closer` behind
+    when one ends with it; tokens count both."""
+
+    start: int
+    end: int
+    tokens: int
+    kind: BlockKind
+    opener: str = ""
+    closer: str = ""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its end may be repeated as overlap."""
+        return self.kind in _TEXT and not self.opener
+
+    @property
+    def is_code(self) -> bool:
+        return self.kind in _CODE
+
+
+class Source:
+    """A body as readers see it: without its hidden spans."""
+
+    def __init__(self, body: str, hidden: tuple[tuple[int, int], ...], count: CountTokens) -> None:
+        self.body = body
+        self._hidden = hidden
+        self._hidden_ends = [end for _start, end in hidden]
+        self._count = count
+
+    def visible(self, start: int, end: int) -> str:
+        """The text of a span, less what is hidden in it."""
+        index = bisect_right(self._hidden_ends, start)
+        parts: list[str] = []
+        while index < len(self._hidden) and self._hidden[index][0] < end:
+            hidden_start, hidden_end = self._hidden[index]
+            parts.append(self.body[start : max(start, hidden_start)])
+            start = max(start, min(hidden_end, end))
+            index += 1
+        return "".join([*parts, self.body[start:end]])
+
+    def tokens(self, start: int, end: int) -> int:
+        """Tokens of what is seen of a span."""
+        return self._count(self.visible(start, end))
+
+    def tokens_of(self, text: str) -> int:
+        """Tokens of a text that stands nowhere in the body."""
+        return self._count(text)
+
+    def is_blank(self, start: int, end: int) -> bool:
+        """Whether nothing of a span is seen."""
+        return not _SEEN.search(self.visible(start, end))
+
+
+def cut_block(source: Source, block: Block, *, limit: int) -> list[Piece]:
+    """Pieces of a block, in order, covering all of it that is seen.
+
+    A block that fits stays whole. Fences and code are cut at line ends, tables between
+    rows, lists and quotes between the blocks in them, text after sentences.
+    """
+    if source.is_blank(block.start, block.end):
+        return []
+    tokens = source.tokens(block.start, block.end)
+    if tokens <= limit:
+        return [Piece(block.start, block.end, tokens, block.kind)]
+    if block.kind is BlockKind.FENCE:
+        return _cut_fence(source, block, limit=limit)
+    if block.kind is BlockKind.TABLE:
+        return _cut_table(source, block, limit=limit)
+    if block.parts:
+        return [piece for part in block.parts for piece in cut_block(source, part, limit=limit)]
+    if block.kind in {BlockKind.CODE, BlockKind.HTML, BlockKind.MATH}:
+        return _cut_lines(source, block, block.start, limit=limit)
+    return list(_cut_text(source, block.start, block.end, limit=limit, kind=BlockKind.PARAGRAPH))
+
+
+def _cut_text(
+    source: Source, start: int, end: int, *, limit: int, kind: BlockKind
+) -> Iterator[Piece]:
+    for span in split_spans(source.body, start, end, limit=limit, count=source.tokens):
+        if not source.is_blank(*span):
+            yield Piece(*span, source.tokens(*span), kind)
+
+
+def _cut_fence(source: Source, block: Block, *, limit: int) -> list[Piece]:
+    lines = source.body[block.start : block.end].split("\n")
+    found = _FENCE.match(lines[0])
+    if not found:
+        return _cut_lines(source, block, block.start, limit=limit)
+    lead, marker = found["lead"], found["marker"]
+    opener = f"{lead}{marker}{found['info'][:_MOST_INFO]}\n"
+    # Under a list item the closer is indented as the item's text is.
+    closer = "\n" + re.sub(r"[^>\s]", " ", lead) + marker
+    spent = source.tokens_of(opener + closer)
+    first_line_end = block.start + len(lines[0])
+    if spent > limit // 2 or first_line_end >= block.end:
+        return _cut_lines(source, block, block.start, limit=limit)
+    pieces = _cut_lines(source, block, block.start, limit=limit - spent)
+    return _wrapped(pieces, opener=opener, closer=closer, spent=spent)
+
+
+def _cut_table(source: Source, block: Block, *, limit: int) -> list[Piece]:
+    header_end = source.body.find("\n", source.body.find("\n", block.start) + 1)
+    if header_end < 0 or header_end >= block.end:
+        return _cut_lines(source, block, block.start, limit=limit)
+    opener = source.visible(block.start, header_end) + "\n"
+    spent = source.tokens_of(opener)
+    if spent > limit // 2:
+        return _cut_lines(source, block, block.start, limit=limit)
+    # The header stays with the first row: a piece of its own would say nothing.
+    pieces = _cut_lines(source, block, header_end + 1, limit=limit - spent)
+    first = pieces[0]
+    pieces[0] = Piece(block.start, first.end, first.tokens + spent, first.kind)
+    return [pieces[0], *_wrapped(pieces[1:], opener=opener, closer="", spent=spent, is_rest=True)]
+
+
+def _wrapped(
+    pieces: list[Piece], *, opener: str, closer: str, spent: int, is_rest: bool = False
+) -> list[Piece]:
+    """The pieces with opener and closer, the first (of the block) and the last without."""
+    last = len(pieces) - 1
+    return [
+        Piece(
+            piece.start,
+            piece.end,
+            piece.tokens + spent,
+            piece.kind,
+            opener=opener if position or is_rest else "",
+            closer=closer if position < last else "",
+        )
+        for position, piece in enumerate(pieces)
+    ]
+
+
+def _cut_lines(source: Source, block: Block, start: int, *, limit: int) -> list[Piece]:
+    """Whole lines gathered up to the limit; a line that is larger is cut as text is."""
+    pieces: list[Piece] = []
+    begin, tokens, reached = start, 0, start
+    while reached < block.end:
+        line_end = source.body.find("\n", reached, block.end)
+        line_end = block.end if line_end < 0 else line_end
+        size = source.tokens(reached, line_end)
+        if tokens and tokens + size > limit:
+            pieces.append(Piece(begin, reached - 1, tokens, block.kind))
+            begin, tokens = reached, 0
+        if size > limit:
+            pieces += _cut_text(source, reached, line_end, limit=limit, kind=block.kind)
+            begin, tokens = min(line_end + 1, block.end), 0
+        else:
+            tokens += size
+        reached = line_end + 1
+    if begin < block.end and not source.is_blank(begin, block.end):
+        pieces.append(Piece(begin, block.end, tokens, block.kind))
+    return pieces

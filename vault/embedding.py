@@ -1,0 +1,415 @@
+"""Give every chunk its vector.
+
+What is to be done is read from the tables: a chunk is stale under a model when it has no
+vector made from its present text. A run may be killed anywhere: what was committed is
+not paid for again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from asgiref.sync import async_to_sync
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from providers.core.errors import BadRequest, ProtocolError, ProviderError
+from providers.core.protocols import Embedder, Vectors
+from providers.core.types import Usage
+from providers.models import EmbeddingModel
+from providers.registry import embedder
+from providers.usage import record_usage
+from vault.core.chunking import embedded_text
+from vault.locks import Work, only_one
+from vault.models import Chunk, ChunkVector, NoteVector, Vault
+
+# Chunks looked at together: equal texts among them are embedded once.
+WINDOW = 256
+FIRST_BATCH = 8
+LARGEST_BATCH = 128
+SECONDS_A_BATCH = 1.0
+# Refused one by one without a single success: it is not the texts that are wrong.
+REFUSALS_IN_A_ROW = 20
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedProgress:
+    """What a run did and what is left. `per_second` counts embedded texts."""
+
+    embedded: int = 0
+    reused: int = 0
+    failed: int = 0
+    left: int = 0
+    per_second: float = 0.0
+
+
+OnProgress = Callable[[EmbedProgress], None]
+OnBatch = Callable[[list[int]], None]
+
+
+def fingerprint(model: EmbeddingModel) -> str:
+    """Short name of the vector space of `model`: vectors of two are never compared."""
+    return hashlib.sha256(model.fingerprint.encode()).hexdigest()[:16]
+
+
+def stale_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
+    """Chunks without a vector of their present text under `model`, failed ones included."""
+    current = ChunkVector.objects.filter(
+        embedding_model=model,
+        vault_id=vault_id,
+        chunk=OuterRef("pk"),
+        embed_hash=OuterRef("embed_hash"),
+        fingerprint=fingerprint(model),
+    )
+    return Chunk.objects.filter(~Exists(current), vault_id=vault_id)
+
+
+def pending_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
+    """Stale chunks that are still worth trying."""
+    return stale_chunks(vault_id, model).filter(embed_failed="")
+
+
+def has_pending(vault_id: int) -> bool:
+    """Whether something of a vault waits for a vector, under its model or the next one."""
+    vault = _vault(vault_id)
+    return any(pending_chunks(vault_id, model).exists() for model in _models(vault))
+
+
+def embed_pending(
+    vault_id: int,
+    *,
+    most_seconds: float,
+    on_progress: OnProgress | None = None,
+    on_batch: OnBatch | None = None,
+    suspects: Sequence[int] = (),
+    backend_of: Callable[[EmbeddingModel], Embedder] = embedder,
+) -> EmbedProgress:
+    """Embed stale chunks of a vault for about `most_seconds`; returns what was done.
+
+    Serves the vault's model first, then the one that is to follow it, which takes over
+    when nothing is left. `on_batch` hears the ids of every batch before it is sent;
+    `suspects` are ids that a run died at: they are sent one at a time.
+
+    Raises ProviderError when the model, not a text, is the trouble, and Busy when
+    another process embeds this vault.
+    """
+    with only_one(Work.EMBED, vault_id):
+        vault = _vault(vault_id)
+        until = time.monotonic() + most_seconds
+        total = EmbedProgress()
+        for model in _models(vault):
+            run = _Run(vault_id, model, until, backend=backend_of(model))
+            run.on_batch, run.suspects = on_batch, frozenset(suspects)
+            total = _sum(total, run.go(partial(_tell, on_progress, total)))
+        _switch_model(vault)
+        return total
+
+
+def retry_failed(vault_id: int) -> int:
+    """Forget why chunks could not be embedded, so that they are tried again."""
+    failed = Chunk.objects.filter(vault_id=vault_id).exclude(embed_failed="")
+    return failed.update(embed_failed="", embed_attempts=0)
+
+
+def mark_failed(chunk_ids: Sequence[int], reason: str) -> None:
+    """These chunks cannot be embedded; the reason is shown with their notes."""
+    Chunk.objects.filter(pk__in=chunk_ids).update(
+        embed_failed=reason.replace("\0", "")[:1000], embed_attempts=F("embed_attempts") + 1
+    )
+
+
+class _Run:
+    """One go at the stale chunks of a vault under one model."""
+
+    def __init__(
+        self,
+        vault_id: int,
+        model: EmbeddingModel,
+        until: float,
+        *,
+        backend: Embedder,
+    ) -> None:
+        self.vault_id, self.model, self.until = vault_id, model, until
+        self.backend = backend
+        self.on_batch: OnBatch | None = None
+        self.suspects: frozenset[int] = frozenset()
+        self.space = fingerprint(model)
+        self.batch_size = FIRST_BATCH
+        self.embedded = self.reused = self.failed = self.refusals = 0
+        self.seconds = 0.0
+
+    def go(self, on_progress: OnProgress) -> EmbedProgress:
+        self._drop_other_spaces()
+        last_seen = 0
+        while time.monotonic() < self.until:
+            window = self._window(after=last_seen)
+            if not window:
+                break
+            last_seen = window[-1].pk
+            self._embed_window(window, on_progress)
+        left = pending_chunks(self.vault_id, self.model).count()
+        if not left:
+            write_note_vectors(self.vault_id, self.model)
+        return self._progress(left)
+
+    def _window(self, *, after: int) -> list[Chunk]:
+        chunks = pending_chunks(self.vault_id, self.model).filter(pk__gt=after)
+        fields = ("heading_path", "context", "content", "embed_hash", "note_id")
+        return list(chunks.order_by("pk").only(*fields)[:WINDOW])
+
+    def _embed_window(self, window: Sequence[Chunk], on_progress: OnProgress) -> None:
+        known = self._vectors_of_equal_text(window)
+        reused = [chunk for chunk in window if chunk.embed_hash in known]
+        self.reused += self._write(reused, known)
+        groups: dict[str, list[Chunk]] = {}
+        for chunk in window:
+            if chunk.embed_hash not in known:
+                groups.setdefault(chunk.embed_hash, []).append(chunk)
+        waiting = list(groups.values())
+        while waiting and time.monotonic() < self.until:
+            size = 1 if waiting[0][0].pk in self.suspects else self.batch_size
+            self._embed_batch(waiting[:size])
+            del waiting[:size]
+            on_progress(self._progress(left=-1))
+        write_note_vectors(self.vault_id, self.model, notes={chunk.note_id for chunk in window})
+
+    def _embed_batch(self, groups: Sequence[list[Chunk]]) -> None:
+        """Embed the first chunk of each group, for the whole group; halve when refused."""
+        if self.on_batch is not None:
+            self.on_batch([chunk.pk for group in groups for chunk in group])
+        started = time.monotonic()
+        try:
+            vectors = self._call([group[0] for group in groups])
+        except (BadRequest, ProtocolError) as error:
+            self._halve(groups, error)
+            return
+        self._adapt(time.monotonic() - started, len(groups))
+        good = {}
+        for group, vector in zip(groups, vectors, strict=True):
+            fault = _fault_of(vector)
+            if fault:
+                self._refuse(group, fault)
+            else:
+                good[group[0].embed_hash] = vector
+        chunks = [chunk for group in groups for chunk in group if chunk.embed_hash in good]
+        self.embedded += self._write(chunks, good)
+        self.refusals = 0 if good else self.refusals
+
+    def _call(self, chunks: Sequence[Chunk]) -> Vectors:
+        """Vectors of the chunks' texts; the call is recorded whatever becomes of it."""
+        texts = [embedded_text(c.heading_path, c.context, c.content) for c in chunks]
+        usage = Usage(input_tokens=sum(self.backend.count_tokens(text) for text in texts))
+        started = time.monotonic()
+        failed_with = ""
+        try:
+            vectors = async_to_sync(self.backend.embed_passages)(texts)
+        except ProviderError as error:
+            failed_with = error.code
+            raise
+        finally:
+            record_usage(
+                purpose="embed_passages",
+                model=self.model,
+                usage=usage,
+                user_id=None,
+                milliseconds=int((time.monotonic() - started) * 1000),
+                failed_with=failed_with,
+            )
+        return self._checked(vectors, len(texts))
+
+    def _checked(self, vectors: Vectors, count: int) -> Vectors:
+        expected = (count, self.model.dimensions)
+        if vectors.shape != expected:
+            raise ProtocolError(
+                f"The embedding model sent {vectors.shape} numbers instead of {expected}."
+            )
+        return vectors
+
+    def _halve(self, groups: Sequence[list[Chunk]], error: ProviderError) -> None:
+        if len(groups) == 1:
+            self._refuse(groups[0], str(error))
+            if self.refusals >= REFUSALS_IN_A_ROW:
+                raise error
+            return
+        middle = len(groups) // 2
+        self._embed_batch(groups[:middle])
+        self._embed_batch(groups[middle:])
+
+    def _refuse(self, group: Sequence[Chunk], reason: str) -> None:
+        mark_failed([chunk.pk for chunk in group], reason)
+        self.failed += len(group)
+        self.refusals += 1
+
+    def _adapt(self, seconds: float, texts: int) -> None:
+        """Make the next batch take about a second."""
+        self.seconds += seconds
+        wanted = int(texts * SECONDS_A_BATCH / max(seconds, 0.001))
+        self.batch_size = max(1, min(LARGEST_BATCH, wanted, self.batch_size * 2))
+
+    def _write(self, chunks: Sequence[Chunk], vectors: dict[str, np.ndarray]) -> int:
+        """Store vectors for chunks that still are what was sent; returns how many were."""
+        if not chunks:
+            return 0
+        with transaction.atomic():
+            alive = dict(
+                Chunk.objects.select_for_update(no_key=True)
+                .filter(pk__in=[chunk.pk for chunk in chunks])
+                .order_by("pk")
+                .values_list("pk", "embed_hash")
+            )
+            rows = [
+                ChunkVector(
+                    vault_id=self.vault_id,
+                    chunk_id=chunk.pk,
+                    embedding_model=self.model,
+                    embed_hash=chunk.embed_hash,
+                    fingerprint=self.space,
+                    vector=vectors[chunk.embed_hash],
+                )
+                for chunk in chunks
+                if alive.get(chunk.pk) == chunk.embed_hash
+            ]
+            ChunkVector.objects.bulk_create(
+                rows,
+                update_conflicts=True,
+                unique_fields=["embedding_model", "vault", "chunk"],
+                update_fields=["embed_hash", "fingerprint", "vector"],
+            )
+        return len(rows)
+
+    def _vectors_of_equal_text(self, chunks: Sequence[Chunk]) -> dict[str, np.ndarray]:
+        """Vectors that this model already made from the same text, in any vault."""
+        rows = ChunkVector.objects.filter(
+            embedding_model=self.model,
+            fingerprint=self.space,
+            embed_hash__in={chunk.embed_hash for chunk in chunks},
+        )
+        return dict(rows.order_by("embed_hash").values_list("embed_hash", "vector"))
+
+    def _drop_other_spaces(self) -> None:
+        """Forget vectors from before the model's prefix, revision or length was changed."""
+        for table in (ChunkVector, NoteVector):
+            rows = table.objects.filter(embedding_model=self.model, vault_id=self.vault_id)
+            rows.exclude(fingerprint=self.space).delete()
+
+    def _progress(self, left: int) -> EmbedProgress:
+        if left < 0:
+            left = pending_chunks(self.vault_id, self.model).count()
+        rate = self.embedded / self.seconds if self.seconds else 0.0
+        return EmbedProgress(self.embedded, self.reused, self.failed, left, rate)
+
+
+def write_note_vectors(
+    vault_id: int, model: EmbeddingModel, *, notes: set[int] | None = None
+) -> int:
+    """Make the vector of each note whose chunks all have one: their mean, unit norm.
+
+    Only notes whose vector is missing or made from other chunks; `notes` narrows it.
+    """
+    due = _notes_due(vault_id, model, notes)
+    rows = []
+    for note_id, made_from in due:
+        vectors = ChunkVector.objects.filter(
+            embedding_model=model, vault_id=vault_id, chunk__note_id=note_id
+        ).values_list("vector", flat=True)
+        mean = np.mean(np.stack(list(vectors)), axis=0, dtype=np.float32)
+        length = float(np.linalg.norm(mean))
+        if length > 0:
+            rows.append(
+                NoteVector(
+                    vault_id=vault_id,
+                    note_id=note_id,
+                    embedding_model=model,
+                    embed_hash=made_from,
+                    fingerprint=fingerprint(model),
+                    vector=np.asarray(mean / length, dtype=np.float32),
+                )
+            )
+    NoteVector.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["embedding_model", "vault", "note"],
+        update_fields=["embed_hash", "fingerprint", "vector"],
+    )
+    return len(rows)
+
+
+def _notes_due(
+    vault_id: int, model: EmbeddingModel, notes: set[int] | None
+) -> list[tuple[int, str]]:
+    """(note id, hash of its chunks) where the note vector does not match its chunks."""
+    narrowed = "AND c.note_id = ANY(%s)" if notes is not None else ""
+    parameters: list[int | str | list[int]] = [model.pk, fingerprint(model), vault_id]
+    if notes is not None:
+        parameters.append(sorted(notes))
+    with connection.cursor() as cursor:
+        # Only fixed text is put together here; values are parameters.
+        cursor.execute(
+            f"""
+            SELECT due.note_id, due.made_from FROM (
+                SELECT c.note_id, md5(string_agg(c.embed_hash, ',' ORDER BY c.ordinal)) made_from
+                FROM vault_chunk c
+                LEFT JOIN vault_chunkvector v ON v.chunk_id = c.id AND v.vault_id = c.vault_id
+                    AND v.embedding_model_id = %s AND v.embed_hash = c.embed_hash
+                    AND v.fingerprint = %s
+                WHERE c.vault_id = %s {narrowed}
+                GROUP BY c.note_id HAVING bool_and(v.id IS NOT NULL)
+            ) due
+            LEFT JOIN vault_notevector n ON n.note_id = due.note_id
+                AND n.embedding_model_id = %s AND n.fingerprint = %s
+            WHERE n.embed_hash IS DISTINCT FROM due.made_from
+            """,  # noqa: S608
+            [*parameters, model.pk, fingerprint(model)],
+        )
+        return [(int(note_id), str(made_from)) for note_id, made_from in cursor.fetchall()]
+
+
+def _switch_model(vault: Vault) -> None:
+    """Let the next model serve when nothing of the vault waits for it."""
+    following = vault.next_embedding_model
+    if following is None or pending_chunks(vault.pk, following).exists():
+        return
+    Vault.objects.filter(pk=vault.pk, next_embedding_model=following).update(
+        embedding_model=following, next_embedding_model=None
+    )
+
+
+def _vault(vault_id: int) -> Vault:
+    vaults = Vault.objects.select_related(
+        "embedding_model__provider", "next_embedding_model__provider"
+    )
+    return vaults.get(pk=vault_id)
+
+
+def _models(vault: Vault) -> list[EmbeddingModel]:
+    """The model that serves, then the one that is to follow it."""
+    return [model for model in (vault.embedding_model, vault.next_embedding_model) if model]
+
+
+def _fault_of(vector: np.ndarray) -> str:
+    """Why a vector cannot be stored; empty when it can."""
+    if not np.isfinite(vector).all():
+        return "The embedding model sent numbers that are not finite."
+    if not np.linalg.norm(vector) > 0:
+        return "The embedding model sent a vector of zeros."
+    return ""
+
+
+def _sum(one: EmbedProgress, other: EmbedProgress) -> EmbedProgress:
+    return EmbedProgress(
+        one.embedded + other.embedded,
+        one.reused + other.reused,
+        one.failed + other.failed,
+        one.left + other.left,
+        other.per_second or one.per_second,
+    )
+
+
+def _tell(on_progress: OnProgress | None, before: EmbedProgress, now: EmbedProgress) -> None:
+    if on_progress is not None:
+        on_progress(_sum(before, now))

@@ -1,0 +1,259 @@
+"""What a note becomes in the tables: its row, its chunks, its links, its findings."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection
+
+from vault.core.chunking import CHUNKER_VERSION, embedded_text
+from vault.core.language import text_config
+from vault.core.lexical import made_tokens
+from vault.core.names import lookup_keys
+from vault.core.types import ChunkDraft, ChunkLimits, FileState, ParsedNote
+from vault.models import Chunk, Link, Note, ScrubFinding, Vault
+from vault.reading import Reading, ReadingOptions
+
+# Part of every note's indexed hash: raise it when what is stored is made differently.
+INDEX_VERSION = 1
+
+# Leaves room for the passage prefix and for a tokenizer that counts more than ours:
+# 450 of the 512 tokens of the small e5 family.
+USABLE_WINDOW = 0.88
+LARGEST_CHUNK = 2000
+
+_CHUNK_FIELDS = (
+    "ordinal",
+    "heading_path",
+    "heading_text",
+    "content",
+    "made_tokens",
+    "start",
+    "end",
+    "start_line",
+    "end_line",
+    "tokens",
+    "is_code",
+    "embed_hash",
+    "text_config",
+)
+
+_ALL_BUT_UPDATED = [
+    field.name
+    for field in Note._meta.concrete_fields
+    if not field.primary_key and field.name != "updated"
+]
+
+
+def reading_options(vault: Vault) -> ReadingOptions:
+    """How files of this vault are cut: its settings, within its embedding models' windows."""
+    models = [m for m in (vault.embedding_model, vault.next_embedding_model) if m]
+    window = min((model.max_tokens for model in models), default=512)
+    maximum = max(50, min(LARGEST_CHUNK, int(window * USABLE_WINDOW)))
+    target = min(vault.chunk_tokens, maximum)
+    limits = ChunkLimits(
+        target=target,
+        overlap=min(vault.chunk_overlap, target // 2),
+        minimum=min(vault.chunk_minimum, target // 2),
+        maximum=maximum,
+    )
+    return ReadingOptions(limits=limits, scrub_emails=vault.scrub_emails)
+
+
+def indexed_hash(content_hash: str, path: str, options: ReadingOptions) -> str:
+    """Changes whenever the chunks of a file would be made differently."""
+    limits = options.limits
+    parts = (
+        content_hash,
+        path,
+        CHUNKER_VERSION,
+        INDEX_VERSION,
+        limits.target,
+        limits.overlap,
+        limits.minimum,
+        limits.maximum,
+        options.scrub_emails,
+    )
+    return _digest("\0".join(map(str, parts)))
+
+
+def fill_note(note: Note, state: FileState, reading: Reading) -> None:
+    """Set every column of `note` that comes from its file. Does not save."""
+    note.path = state.path
+    note.size = state.size
+    note.content_hash = state.content_hash
+    note.file_modified = state.modified
+    note.warnings = [{"reason": reason, "line": line} for reason, line in reading.warnings]
+    if reading.note is None:
+        _empty_note(note, reading.refusal)
+        return
+    parsed = reading.note
+    note.title = storable(parsed.title)
+    note.body = parsed.body
+    note.body_line = parsed.body_line
+    note.kind = parsed.kind.value
+    note.language = parsed.language
+    note.properties = _json(parsed.properties)
+    note.tags = [storable(tag) for tag in parsed.tags]
+    note.aliases = [storable(alias) for alias in parsed.aliases]
+    note.lookup_keys = lookup_keys(title=note.title, aliases=note.aliases, path=state.path)
+    note.headings = [
+        {"level": h.level, "text": h.text, "start": h.start, "line": h.line}
+        for h in parsed.headings
+    ]
+    note.status = Note.Status.INDEXED
+    note.reason = ""
+    note.attempts = 0
+
+
+def write_note(note: Note, reading: Reading, *, text_changed: bool) -> None:
+    """Save a filled note with its chunks, links and findings. Call in a transaction.
+
+    `updated` moves only when the text did.
+    """
+    if note.pk is None or text_changed:
+        note.save()
+    else:
+        note.save(update_fields=_ALL_BUT_UPDATED)
+    parsed = reading.note
+    write_chunks(note, reading.chunks, note.aliases)
+    _write_links(note, parsed)
+    ScrubFinding.objects.filter(note=note).delete()
+    ScrubFinding.objects.bulk_create(
+        ScrubFinding(vault_id=note.vault_id, note=note, kind=finding.kind, line=finding.line)
+        for finding in reading.findings
+    )
+
+
+def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str]) -> None:
+    """Make the stored chunks of `note` those of `drafts`.
+
+    A chunk whose embedded text did not change stays the same row and keeps its vectors;
+    one that was rewritten in its place stays the same row and becomes stale.
+    """
+    wanted = [_chunk_row(note, draft, aliases) for draft in drafts]
+    stored = list(Chunk.objects.filter(note=note).defer("tsv"))
+    pairs = _pair(stored, wanted)
+    kept = {old.pk for old, _new in pairs}
+    changed = [_updated(old, new) for old, new in pairs if _differs(old, new)]
+    Chunk.objects.filter(pk__in=[old.pk for old in stored if old.pk not in kept]).delete()
+    fields = [*_CHUNK_FIELDS, "embed_failed", "embed_attempts"]
+    Chunk.objects.bulk_update(changed, fields, batch_size=200)
+    matched = {id(new) for _old, new in pairs}
+    Chunk.objects.bulk_create([new for new in wanted if id(new) not in matched], batch_size=200)
+
+
+def _chunk_row(note: Note, draft: ChunkDraft, aliases: Sequence[str]) -> Chunk:
+    heading_text = "\n".join((*draft.heading_path, *aliases))
+    embedded = embedded_text(draft.heading_path, "", draft.content)
+    return Chunk(
+        vault_id=note.vault_id,
+        note=note,
+        ordinal=draft.ordinal,
+        heading_path=list(draft.heading_path),
+        heading_text=heading_text,
+        content=draft.content,
+        made_tokens=made_tokens(f"{heading_text}\n{draft.content}"),
+        start=draft.start,
+        end=draft.end,
+        start_line=draft.start_line,
+        end_line=draft.end_line,
+        tokens=draft.tokens,
+        is_code=draft.is_code,
+        embed_hash=_digest(embedded),
+        text_config=_available_config(text_config(draft.content)),
+    )
+
+
+def _pair(stored: Iterable[Chunk], wanted: Iterable[Chunk]) -> list[tuple[Chunk, Chunk]]:
+    """Which stored chunk becomes which: by embedded text first, then by ordinal."""
+    by_hash: dict[str, list[Chunk]] = {}
+    for old in sorted(stored, key=lambda chunk: -chunk.ordinal):
+        by_hash.setdefault(old.embed_hash, []).append(old)
+    pairs: list[tuple[Chunk, Chunk]] = []
+    rest: list[Chunk] = []
+    for new in wanted:
+        same = by_hash.get(new.embed_hash)
+        if same:
+            pairs.append((same.pop(), new))
+        else:
+            rest.append(new)
+    by_ordinal = {old.ordinal: old for left in by_hash.values() for old in left}
+    pairs += [(by_ordinal[new.ordinal], new) for new in rest if new.ordinal in by_ordinal]
+    return pairs
+
+
+def _differs(old: Chunk, new: Chunk) -> bool:
+    return any(getattr(old, name) != getattr(new, name) for name in _CHUNK_FIELDS)
+
+
+def _updated(old: Chunk, new: Chunk) -> Chunk:
+    if old.embed_hash != new.embed_hash:
+        old.embed_failed, old.embed_attempts = "", 0
+    for name in _CHUNK_FIELDS:
+        setattr(old, name, getattr(new, name))
+    return old
+
+
+def _write_links(note: Note, parsed: ParsedNote | None) -> None:
+    Link.objects.filter(source=note).delete()
+    Link.objects.bulk_create(
+        Link(
+            vault_id=note.vault_id,
+            source=note,
+            raw_target=link.target,
+            anchor=link.anchor,
+            alias=link.alias,
+            is_embed=link.is_embed,
+            start=link.start,
+            line=link.line,
+        )
+        for link in (parsed.links if parsed else ())
+    )
+
+
+def _empty_note(note: Note, reason: str) -> None:
+    """A file that is listed, with the reason why nothing of it is found."""
+    note.title = note.path.rpartition("/")[2]
+    note.body, note.body_line, note.language = "", 1, ""
+    note.properties, note.headings = {}, []
+    note.tags, note.aliases, note.lookup_keys = [], [], []
+    note.status, note.reason = Note.Status.EXCLUDED, reason
+
+
+@lru_cache(maxsize=1)
+def _configs() -> frozenset[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT cfgname FROM pg_ts_config")
+        return frozenset(name for (name,) in cursor.fetchall())
+
+
+def _available_config(name: str) -> str:
+    """`name` when this server has it: older ones lack some languages."""
+    return name if name in _configs() else "simple"
+
+
+def storable(text: str) -> str:
+    """`text` without what PostgreSQL refuses: NUL and lone surrogates (YAML can write both)."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _json(value: Any) -> Any:
+    """What a JSON column takes: no dates, no NaN, no NUL."""
+    if isinstance(value, dict):
+        return {storable(str(key)): _json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_json(item) for item in value]
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return storable(str(value))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

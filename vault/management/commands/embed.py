@@ -1,0 +1,67 @@
+"""manage.py embed: embed what is stale now, in this process."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from providers.core.errors import ProviderError
+from vault import jobs
+from vault.embedding import EmbedProgress, embed_pending, retry_failed
+from vault.locks import Busy
+from vault.management.choosing import chosen_vaults
+from vault.management.progress import progress_bar
+from vault.models import Chunk, Vault
+from vault.vector_index import fit_index
+
+SLICE = 10.0
+
+
+class Command(BaseCommand):
+    help = "Embed stale chunks now. May be stopped at any time; the next run goes on."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("vault", nargs="*", help="Slugs; default: every vault.")
+        parser.add_argument("--retry-failed", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        failed = 0
+        for vault in chosen_vaults(options["vault"]):
+            if vault.embedding_model is None and vault.next_embedding_model is None:
+                self.stderr.write(f"{vault.slug}: no embedding model is chosen.")
+                continue
+            if options["retry_failed"]:
+                retry_failed(vault.pk)
+            self._embed(vault)
+            failed += Chunk.objects.filter(vault=vault).exclude(embed_failed="").count()
+        if failed:
+            raise CommandError(f"{failed} chunks failed: see index_status for the reasons.")
+
+    def _embed(self, vault: Vault) -> None:
+        jobs.take_over(f"embed:{vault.pk}")
+        embedded = reused = 0
+        with progress_bar(vault.slug) as show:
+            while True:
+                progress = self._slice(vault, show)
+                embedded += progress.embedded
+                reused += progress.reused
+                if not progress.left:
+                    break
+        if vault.embedding_model is not None:
+            fit_index(vault.embedding_model)
+        self.stdout.write(f"{vault.slug}\t{embedded} embedded, {reused} reused")
+
+    def _slice(self, vault: Vault, show: Any) -> EmbedProgress:
+        def tell(progress: EmbedProgress) -> None:
+            show(f"{progress.per_second:.0f} a second", progress.embedded, 0)
+
+        while True:
+            try:
+                return embed_pending(vault.pk, most_seconds=SLICE, on_progress=tell)
+            except Busy:
+                time.sleep(0.5)  # the worker is at it: go on when its slice is over
+            except ProviderError as error:
+                raise CommandError(f"{vault.slug}: {error} {error.mend}") from error

@@ -1,0 +1,58 @@
+"""manage.py index_status: how far every vault is, and what is wrong."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from vault.management.choosing import chosen_vaults
+from vault.models import Vault
+from vault.status import VaultStatus, vault_status
+
+
+class Command(BaseCommand):
+    help = "Show notes, chunks, vectors, problems and work under way."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("vault", nargs="*", help="Slugs; default: every vault.")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rows = [(vault, vault_status(vault)) for vault in chosen_vaults(options["vault"])]
+        if options["json"]:
+            data = {"vaults": [as_json(vault, status) for vault, status in rows]}
+            self.stdout.write(json.dumps(data, indent=1))
+            return
+        for vault, status in rows:
+            self._print(vault, status)
+
+    def _print(self, vault: Vault, status: VaultStatus) -> None:
+        self.stdout.write(
+            f"{vault.slug}\t{status.coverage} searchable\t{status.embedded} of {status.chunks} "
+            f"chunks embedded, {status.failed} failed\t{status.state}"
+        )
+        if status.question:
+            self.stdout.write(f"  ? {status.question}")
+        for job in status.jobs:
+            self.stdout.write(f"  {job.kind} {job.state} {job.stage} {job.last_error}".rstrip())
+        for problem in (*status.problems, *status.suspicious):
+            line = f":{problem.line}" if problem.line else ""
+            self.stdout.write(f"  {problem.severity}: {problem.path}{line}: {problem.reason}")
+
+
+def as_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
+    """The status as scripts read it: stable names."""
+    run = status.last_run
+    data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
+    data["last_run"] = run and {
+        "state": run.state,
+        "counts": run.counts,
+        "error": run.error,
+        "started": run.started.isoformat(),
+        "finished": run.finished.isoformat() if run.finished else None,
+    }
+    return data

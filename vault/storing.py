@@ -1,0 +1,134 @@
+"""Write what a sync planned: moves, deletions, and notes read from their files.
+
+Every batch is one transaction. A note that the database refuses is stored as failed,
+with the reason, and its neighbours as if it were not there.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+from django.db import DatabaseError, transaction
+
+from vault.core.types import FileState
+from vault.indexing import fill_note, indexed_hash, write_note
+from vault.lexemes import know_lexemes
+from vault.models import Chunk, ChunkVector, Link, Note, NoteVector, ScrubFinding
+from vault.reading import Reading, ReadingOptions
+
+log = structlog.get_logger(__name__)
+
+# Notes in one transaction: 200 a second commit at 100, against 120 at one by one.
+BATCH_NOTES = 100
+BATCH_CHUNKS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file on its way into the tables. `note_id` is None for a new note.
+
+    `failure` says why it could not be read although it is a note.
+    """
+
+    state: FileState
+    reading: Reading
+    note_id: int | None = None
+    failure: str = ""
+
+
+def in_batches(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
+    """Cut the stream so that one transaction stays small."""
+    batch: list[ReadFile] = []
+    chunks = 0
+    for file in files:
+        batch.append(file)
+        chunks += len(file.reading.chunks)
+        if len(batch) >= BATCH_NOTES or chunks >= BATCH_CHUNKS:
+            yield batch
+            batch, chunks = [], 0
+    if batch:
+        yield batch
+
+
+def delete_notes(vault_id: int, note_ids: Collection[int]) -> None:
+    """Remove notes with all that was made from them, in one transaction a batch."""
+    ids = sorted(note_ids)
+    for start in range(0, len(ids), BATCH_NOTES):
+        batch = ids[start : start + BATCH_NOTES]
+        with transaction.atomic():
+            ChunkVector.objects.filter(vault_id=vault_id, chunk__note_id__in=batch).delete()
+            NoteVector.objects.filter(vault_id=vault_id, note_id__in=batch).delete()
+            Link.objects.filter(source_id__in=batch).delete()
+            ScrubFinding.objects.filter(note_id__in=batch).delete()
+            Chunk.objects.filter(note_id__in=batch).delete()
+            Note.objects.filter(vault_id=vault_id, pk__in=batch).delete()
+
+
+def move_notes(moves: Mapping[str, int]) -> None:
+    """Give notes (id by new path) their paths; they may swap names, or move in a ring."""
+    with transaction.atomic():
+        aside = uuid.uuid4().hex
+        for note_id in moves.values():
+            Note.objects.filter(pk=note_id).update(path=f"{aside}/{note_id}")
+        for path, note_id in moves.items():
+            Note.objects.filter(pk=note_id).update(path=path)
+
+
+def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> list[int]:
+    """Write a batch of files; returns the ids of their notes."""
+    try:
+        with transaction.atomic():
+            ids = [_store_one(vault_id, file, options) for file in batch]
+            know_lexemes(ids)
+            return ids
+    except DatabaseError as error:
+        log.warning("batch_refused", vault=vault_id, notes=len(batch), error=str(error)[:500])
+    return [_store_alone(vault_id, file, options) for file in batch]
+
+
+def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> int:
+    """One note in its own transaction; as a failed one when the database refuses it."""
+    try:
+        with transaction.atomic():
+            note_id = _store_one(vault_id, file, options)
+            know_lexemes([note_id])
+            return note_id
+    except DatabaseError as error:
+        reason = f"The database refused it: {str(error).splitlines()[0][:300]}"
+        failed = ReadFile(file.state, Reading(None), note_id=file.note_id, failure=reason)
+    with transaction.atomic():
+        return _store_one(vault_id, failed, options)
+
+
+def _store_one(vault_id: int, file: ReadFile, options: ReadingOptions) -> int:
+    note = _note_of(vault_id, file)
+    before = (note.title, note.body)
+    tried = note.attempts if note.content_hash == file.state.content_hash else 0
+    fill_note(note, file.state, file.reading)
+    if file.failure:
+        note.status, note.reason, note.attempts = Note.Status.FAILED, file.failure, tried + 1
+    note.indexed_hash = indexed_hash(file.state.content_hash, file.state.path, options)
+    write_note(note, file.reading, text_changed=(note.title, note.body) != before)
+    return note.pk
+
+
+def _note_of(vault_id: int, file: ReadFile) -> Note:
+    """The row of this file: by id, by path when a run before was cut, or a new one."""
+    notes = Note.objects.filter(vault_id=vault_id)
+    if file.note_id is not None:
+        known = notes.filter(pk=file.note_id).first()
+    else:
+        known = notes.filter(path=file.state.path).first()
+    return known or Note(vault_id=vault_id)
+
+
+def touch(vault_id: int, states: Iterable[tuple[int, FileState]]) -> None:
+    """Remember the new times of files whose content is the same."""
+    with transaction.atomic():
+        for note_id, state in states:
+            Note.objects.filter(vault_id=vault_id, pk=note_id).update(
+                file_modified=state.modified, size=state.size
+            )

@@ -1,0 +1,354 @@
+"""Bring a vault's tables in line with its files.
+
+What is to be done follows from the difference alone: a run may be cut anywhere, and the
+next one goes on. One file never stops a run; it becomes a warning.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from vault.core.changes import plan_changes
+from vault.core.types import FileState, FileWarning
+from vault.indexing import indexed_hash, reading_options
+from vault.links import resolve_links
+from vault.locks import Work, only_one
+from vault.models import Note, SyncRun, Vault
+from vault.reading import Reading, ReadingOptions, read_note
+from vault.sources import FileBusy, FileUnreadable, Source, SourceUnavailable, source_of
+from vault.storing import ReadFile, delete_notes, in_batches, move_notes, store, touch
+
+log = structlog.get_logger(__name__)
+
+# More than this share of the notes gone in one scan, and at least a handful: somebody
+# unmounted a disk or mistyped a path more often than they deleted that much.
+LARGEST_LOSS = 0.2
+HANDFUL = 5
+# A note that could not be stored is tried again by this many runs.
+MOST_ATTEMPTS = 3
+MOST_WARNINGS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SyncProgress:
+    """How far a run is: `stage` is "scan", "hash", "notes" or "links"."""
+
+    stage: str
+    done: int
+    total: int
+
+
+OnProgress = Callable[[SyncProgress], None]
+
+
+def sync_vault(
+    vault_id: int,
+    *,
+    full: bool = False,
+    most_seconds: float | None = None,
+    wait: float = 0.0,
+    on_progress: OnProgress | None = None,
+) -> SyncRun:
+    """Read the vault's source and apply what changed; returns the run with its counts.
+
+    `full` hashes every file, not only those with another size or time. After
+    `most_seconds` the run ends with counts["left"] > 0: call again. Raises
+    vault.locks.Busy when another process syncs this vault for longer than `wait`.
+    """
+    with only_one(Work.SYNC, vault_id, wait=wait):
+        vault = Vault.objects.select_related("embedding_model", "next_embedding_model").get(
+            pk=vault_id
+        )
+        run = SyncRun.objects.create(vault=vault, counts={"full": full})
+        deadline = None if most_seconds is None else time.monotonic() + most_seconds
+        work = _Sync(vault, reading_options(vault), full, deadline, on_progress or _silent)
+        try:
+            work.go()
+        except Exception as error:
+            _end(run, SyncRun.State.FAILED, work, error=f"{type(error).__name__}: {error}")
+            raise
+        return _end(run, work.state(), work, error=work.question)
+
+
+def answer_pause(vault_id: int, *, delete: bool) -> None:
+    """Answer a paused vault's question: let the next sync delete what is missing, or
+    only look again (and ask again when it is still missing)."""
+    Vault.objects.filter(pk=vault_id).update(
+        state=Vault.State.ACTIVE, pause_reason="", loss_allowed=delete
+    )
+
+
+@dataclass(slots=True)
+class _Known:
+    """A note of the tables, as far as planning needs it."""
+
+    pk: int
+    state: FileState
+    indexed_hash: str
+    is_to_retry: bool
+
+
+@dataclass(slots=True)
+class _Sync:
+    """One run over one vault."""
+
+    vault: Vault
+    options: ReadingOptions
+    full: bool
+    deadline: float | None
+    on_progress: OnProgress
+    counts: Counter[str] = field(default_factory=Counter)
+    warnings: list[FileWarning] = field(default_factory=list)
+    question: str = ""
+
+    def go(self) -> None:
+        if self.vault.state == Vault.State.PAUSED:
+            self.question = self.vault.pause_reason
+            return
+        source = source_of(self.vault)
+        try:
+            self.on_progress(SyncProgress("scan", 0, 0))
+            scan = source.scan()
+        except SourceUnavailable as error:
+            self._pause(f"{error} Nothing was deleted. Mend it, then resume.")
+            return
+        self.warnings += scan.warnings
+        known = self._known()
+        _wait_until_quiet(scan.files)
+        found = self._hashed(source, scan.files, known)
+        found += _out_of_sight(scan.unreadable, known, found)
+        self._apply(source, known, found)
+
+    def state(self) -> SyncRun.State:
+        if self.question:
+            return SyncRun.State.PAUSED
+        return SyncRun.State.WARNINGS if self.warnings else SyncRun.State.DONE
+
+    def _known(self) -> dict[str, _Known]:
+        columns = ("pk", "path", "size", "file_modified", "content_hash", "indexed_hash")
+        rows = Note.objects.filter(vault=self.vault).values_list(*columns, "status", "attempts")
+        return {
+            path: _Known(
+                pk,
+                FileState(path, size, modified, content_hash),
+                indexed,
+                status == Note.Status.FAILED and attempts < MOST_ATTEMPTS,
+            )
+            for pk, path, size, modified, content_hash, indexed, status, attempts in rows
+        }
+
+    def _hashed(
+        self, source: Source, files: Sequence[FileState], known: dict[str, _Known]
+    ) -> list[FileState]:
+        """The files with their hashes; read only where size, time or `full` asks for it."""
+        result: list[FileState] = []
+        for number, file in enumerate(files):
+            if number % 100 == 0:
+                self.on_progress(SyncProgress("hash", number, len(files)))
+            before = known.get(file.path)
+            try:
+                state = self._hashed_one(source, file, before.state if before else None)
+            except FileUnreadable as error:
+                self._put_off(file, error)
+                state = before.state if before else None
+            if state is not None:
+                result.append(state)
+        return result
+
+    def _hashed_one(
+        self, source: Source, file: FileState, before: FileState | None
+    ) -> FileState | None:
+        if self._is_too_large(file):
+            return replace(file, content_hash=f"unread, {file.size} bytes")
+        same = before and (before.size, before.modified) == (file.size, file.modified)
+        if before and same and not self.full and not before.content_hash.startswith("unread"):
+            return before
+        self.counts["hashed"] += 1
+        data, state = source.read(file.path)
+        return replace(state, content_hash=sha256(data).hexdigest())
+
+    def _is_too_large(self, file: FileState) -> bool:
+        return file.size > self.vault.largest_note_kb * 1000
+
+    def _apply(self, source: Source, known: dict[str, _Known], found: list[FileState]) -> None:
+        plan = plan_changes([note.state for note in known.values()], found)
+        if self._loses_too_much(len(plan.delete), len(known), len(found)):
+            return
+        delete_notes(self.vault.pk, [known[file.path].pk for file in plan.delete])
+        ids = {path: note.pk for path, note in known.items()}
+        moved = {move.new.path: ids[move.old.path] for move in plan.move}
+        move_notes(moved)
+        ids |= moved
+        planned = [*plan.create, *plan.update, *(move.new for move in plan.move)]
+        again = self._to_index_again(known, found, {file.path for file in planned})
+        self.counts.update(
+            created=len(plan.create),
+            updated=len(plan.update),
+            moved=len(plan.move),
+            deleted=len(plan.delete),
+            again=len(again),
+            files=len(found),
+        )
+        self._touch(known, found)
+        new_paths = {file.path for file in plan.create}
+        todo = [(f, None if f.path in new_paths else ids.get(f.path)) for f in [*planned, *again]]
+        stored = self._store_all(source, todo)
+        self._resolve(stored, whole=bool(plan.create or plan.move or plan.delete))
+        Vault.objects.filter(pk=self.vault.pk, loss_allowed=True).update(loss_allowed=False)
+
+    def _to_index_again(
+        self, known: dict[str, _Known], found: Sequence[FileState], planned: set[str]
+    ) -> list[FileState]:
+        """Unchanged files whose chunks would be made differently now, or failed before."""
+        result = []
+        for file in found:
+            note = known.get(file.path)
+            if note is None or file.path in planned:
+                continue
+            wanted = indexed_hash(file.content_hash, file.path, self.options)
+            if note.is_to_retry or note.indexed_hash != wanted:
+                result.append(file)
+        return result
+
+    def _touch(self, known: dict[str, _Known], found: Sequence[FileState]) -> None:
+        """Files with another time and the same content: no need to hash them next time."""
+        touched = []
+        for file in found:
+            note = known.get(file.path)
+            if note and note.state != file and note.state.content_hash == file.content_hash:
+                touched.append((note.pk, file))
+        touch(self.vault.pk, touched)
+
+    def _store_all(self, source: Source, todo: Sequence[tuple[FileState, int | None]]) -> list[int]:
+        stored: list[int] = []
+        for batch in in_batches(self._read_all(source, todo)):
+            stored += store(self.vault.pk, batch, self.options)
+            self.counts["chunks"] += sum(len(file.reading.chunks) for file in batch)
+            self._warn_of(batch)
+            self.on_progress(SyncProgress("notes", len(stored), len(todo)))
+        return stored
+
+    def _read_all(
+        self, source: Source, todo: Sequence[tuple[FileState, int | None]]
+    ) -> Iterator[ReadFile]:
+        for number, (file, note_id) in enumerate(todo):
+            if self.deadline is not None and number and time.monotonic() > self.deadline:
+                self.counts["left"] = len(todo) - number
+                return
+            read = self._read_one(source, file, note_id)
+            if read is not None:
+                yield read
+
+    def _read_one(self, source: Source, file: FileState, note_id: int | None) -> ReadFile | None:
+        """One file, read. None when it cannot be read now: the next scan sees to it."""
+        if self._is_too_large(file):
+            refusal = (
+                f"It has {file.size // 1000:,} kB; notes over {self.vault.largest_note_kb:,} kB "
+                "are not read. Split it, or raise the limit in the vault's settings."
+            )
+            return ReadFile(file, Reading(None, refusal=refusal), note_id)
+        try:
+            data, state = source.read(file.path)
+        except FileUnreadable as error:
+            self._put_off(file, error)
+            return None
+        state = replace(state, content_hash=sha256(data).hexdigest())
+        try:
+            reading = read_note(data, path=file.path, options=self.options)
+        except Exception as error:  # the outer edge: one file never stops a run
+            log.exception("note_failed", vault=self.vault.slug, path=file.path)
+            reason = f"It could not be parsed ({type(error).__name__}: {error})."
+            return ReadFile(state, Reading(None), note_id, failure=reason)
+        return ReadFile(state, reading, note_id)
+
+    def _put_off(self, file: FileState, error: FileUnreadable) -> None:
+        if isinstance(error, FileBusy):
+            self.counts["busy"] += 1
+        else:
+            self.warnings.append(FileWarning(file.path, str(error)))
+
+    def _warn_of(self, batch: Sequence[ReadFile]) -> None:
+        for file in batch:
+            reason = file.failure or file.reading.refusal
+            if reason:
+                self.warnings.append(FileWarning(file.state.path, reason))
+            for warning, line in file.reading.warnings:
+                self.warnings.append(FileWarning(file.state.path, warning, line))
+
+    def _resolve(self, stored: Sequence[int], *, whole: bool) -> None:
+        if not stored and not whole:
+            return
+        self.on_progress(SyncProgress("links", 0, 0))
+        self.counts["links"] = resolve_links(self.vault.pk, sources=None if whole else stored)
+
+    def _loses_too_much(self, lost: int, known: int, found: int) -> bool:
+        """Pause with a question instead of deleting what may only be out of sight."""
+        emptied = known > 0 and found == 0
+        much = lost >= HANDFUL and lost > known * LARGEST_LOSS
+        if self.vault.loss_allowed or not (emptied or much):
+            return False
+        what = "every note is" if emptied else f"{lost} of {known} notes are"
+        self._pause(f"In one scan {what} gone from {self.vault.place}. Delete them here as well?")
+        return True
+
+    def _pause(self, question: str) -> None:
+        self.question = question
+        Vault.objects.filter(pk=self.vault.pk).update(
+            state=Vault.State.PAUSED, pause_reason=question
+        )
+
+
+def _silent(progress: SyncProgress) -> None:
+    """For callers who do not watch."""
+
+
+def _wait_until_quiet(files: Sequence[FileState]) -> None:
+    """Wait for what was saved a moment ago, once: a save is over within a second."""
+    youngest = max((file.modified.timestamp() for file in files), default=0.0)
+    age = time.time() - youngest
+    if 0 <= age < settings.QUIET_SECONDS:
+        time.sleep(settings.QUIET_SECONDS - age + 0.01)
+
+
+def _out_of_sight(
+    unreadable: Sequence[str], known: dict[str, _Known], found: Sequence[FileState]
+) -> list[FileState]:
+    """Known notes that are, or lie below, what could not be looked at: not deleted."""
+    if not unreadable:
+        return []
+    seen = {file.path for file in found}
+    folders = tuple(f"{path}/" for path in unreadable)
+    return [
+        note.state
+        for path, note in known.items()
+        if path not in seen and (path in unreadable or path.startswith(folders))
+    ]
+
+
+def _end(run: SyncRun, state: SyncRun.State, work: _Sync, *, error: str) -> SyncRun:
+    run.state = state
+    run.error = error.replace("\0", "")
+    changes = sum(work.counts[name] for name in ("created", "updated", "moved", "deleted", "again"))
+    run.counts |= {**work.counts, "changes": changes, "warnings": len(work.warnings)}
+    run.warnings = [_row(warning) for warning in work.warnings[:MOST_WARNINGS]]
+    run.finished = timezone.now()
+    run.save()
+    if not run.counts["changes"]:
+        # Of runs that found nothing to do the last of its sort tells as much as all.
+        same = SyncRun.objects.filter(vault=run.vault_id, state=state, counts__changes=0)
+        same.filter(counts__full=run.counts["full"]).exclude(pk=run.pk).delete()
+    return run
+
+
+def _row(warning: FileWarning) -> dict[str, Any]:
+    reason = warning.reason.replace("\0", "").encode("utf-8", "replace").decode()
+    return {"path": warning.path, "reason": reason, "line": warning.line}

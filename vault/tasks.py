@@ -1,0 +1,207 @@
+"""What the queue calls, and how edges ask for work. Payloads are ids only."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+from django.utils import timezone
+
+from providers.core.errors import ProviderError
+from providers.models import EmbeddingModel
+from vault import jobs
+from vault.embedding import EmbedProgress, embed_pending, has_pending, mark_failed
+from vault.jobs import Again, GiveUp, RetryLater
+from vault.lexemes import refresh_lexemes
+from vault.locks import Busy
+from vault.models import Job, SyncRun, Vault
+from vault.sync import SyncProgress, sync_vault
+from vault.vector_index import fit_index
+
+# Seconds of work in one job: short ones can be killed at little loss, and a question
+# never waits behind a long one.
+SYNC_SLICE = 30.0
+EMBED_SLICE = 3.0
+# Somebody else is at it: look again after this many seconds.
+BUSY_AGAIN = 3.0
+REPORT_EVERY = 0.5
+# Every file is hashed once in this time, whatever its size and date say.
+FULL_EVERY = timedelta(hours=24)
+# An embedding job that failed for good is wanted again by a scan after this time.
+FAILED_AGAIN = timedelta(hours=1)
+
+
+def run_job(job_id: int) -> bool:
+    """The queue's entry: do a job if it is still to be done."""
+    return jobs.run(job_id)
+
+
+def sing() -> bool:
+    """The canary: its acknowledgement proves that the queue works from end to end."""
+    return True
+
+
+def request_sync(vault_id: int) -> Job:
+    """Ask for a sync of a vault."""
+    return jobs.want("sync", key=f"sync:{vault_id}", vault_id=vault_id)
+
+
+def request_embed(vault_id: int) -> Job:
+    """Ask for the stale chunks of a vault to be embedded."""
+    return jobs.want("embed", key=f"embed:{vault_id}", vault_id=vault_id)
+
+
+def request_lexemes(*, after: float = 0.0) -> Job:
+    """Ask for the word counts to be brought up to date."""
+    return jobs.want("lexemes", key="lexemes", after=after)
+
+
+def request_vector_index(model_id: int) -> Job:
+    """Ask for the vector index of an embedding model to be built or dropped."""
+    payload = {"embedding_model": model_id}
+    return jobs.want("vector_index", key=f"vector_index:{model_id}", payload=payload)
+
+
+def sync_vault_job(job: Job) -> Again | None:
+    """Sync for a while; once more when there is more or a file was being written."""
+    vault_id = _vault_id(job)
+    report = _Reporter(job)
+    try:
+        run = sync_vault(
+            vault_id,
+            full=_is_full_due(vault_id),
+            most_seconds=SYNC_SLICE,
+            on_progress=report.sync,
+        )
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    if run.counts["changes"]:
+        request_lexemes(after=1.0)
+    if _is_embedding_due(vault_id, changed=bool(run.counts["changes"])):
+        request_embed(vault_id)
+    if run.counts.get("left"):
+        return Again()
+    return Again(after=BUSY_AGAIN) if run.counts.get("busy") else None
+
+
+def embed_vault_job(job: Job) -> Again | None:
+    """Embed for a few seconds; once more while something is left."""
+    vault_id = _vault_id(job)
+    suspects = _suspects(job)
+    report = _Reporter(job)
+    try:
+        progress = embed_pending(
+            vault_id,
+            most_seconds=EMBED_SLICE,
+            on_progress=report.embed,
+            on_batch=report.batch,
+            suspects=suspects,
+        )
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    except ProviderError as error:
+        reason = f"{error} {error.mend}"
+        if error.permanent:
+            raise GiveUp(reason) from error
+        raise RetryLater(reason, seconds=error.retry_after) from error
+    report.embed(progress, force=True)
+    if progress.left:
+        return Again()
+    for model_id in _models(vault_id):
+        request_vector_index(model_id)
+    return None
+
+
+def refresh_lexemes_job(job: Job) -> Again | None:
+    """Bring the word counts up to date."""
+    try:
+        refresh_lexemes()
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    return None
+
+
+def vector_index_job(job: Job) -> Again | None:
+    """Build or drop the vector index of a model, as its number of vectors asks for."""
+    model = EmbeddingModel.objects.filter(pk=job.payload.get("embedding_model")).first()
+    if model is None:
+        return None
+    try:
+        fit_index(model)
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    return None
+
+
+class _Reporter:
+    """Writes a job's progress, at most twice a second."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.last = 0.0
+
+    def sync(self, progress: SyncProgress) -> None:
+        if self._is_time(force=False):
+            jobs.report(self.job, stage=progress.stage, done=progress.done, total=progress.total)
+
+    def embed(self, progress: EmbedProgress, *, force: bool = False) -> None:
+        if self._is_time(force=force):
+            jobs.report(
+                self.job,
+                stage="embed",
+                left=progress.left,
+                per_second=round(progress.per_second, 1),
+                failed=progress.failed,
+            )
+
+    def batch(self, chunk_ids: list[int]) -> None:
+        """Note what is being sent, before it is: whoever dies at it is found out."""
+        jobs.report(self.job, batch=chunk_ids)
+
+    def _is_time(self, *, force: bool) -> bool:
+        now = time.monotonic()
+        if not force and now - self.last < REPORT_EVERY:
+            return False
+        self.last = now
+        return True
+
+
+def _suspects(job: Job) -> list[int]:
+    """Chunks that the last attempt died at; a single one is not tried a third time."""
+    if job.last_error != jobs.DIED:
+        return []
+    batch = [int(pk) for pk in job.progress.get("batch", [])]
+    if len(batch) == 1 and job.attempts > 2:
+        mark_failed(batch, "The worker died each time it was embedded.")
+        return []
+    return batch
+
+
+def _vault_id(job: Job) -> int:
+    if job.vault_id is None:
+        raise GiveUp("The job names no vault.")
+    return job.vault_id
+
+
+def _models(vault_id: int) -> list[int]:
+    vaults = Vault.objects.filter(pk=vault_id, embedding_model__isnull=False)
+    return [pk for pk in vaults.values_list("embedding_model_id", flat=True) if pk is not None]
+
+
+def _is_full_due(vault_id: int) -> bool:
+    recent = SyncRun.objects.filter(vault_id=vault_id, started__gt=timezone.now() - FULL_EVERY)
+    done = recent.filter(state__in=[SyncRun.State.DONE, SyncRun.State.WARNINGS])
+    had_one = SyncRun.objects.filter(vault_id=vault_id).exists()
+    return had_one and not done.filter(counts__full=True).exists()
+
+
+def _is_embedding_due(vault_id: int, *, changed: bool) -> bool:
+    """Whether something waits for its vector, and trying makes sense now."""
+    if not has_pending(vault_id):
+        return False
+    lately = Job.objects.filter(
+        key=f"embed:{vault_id}",
+        state=Job.State.FAILED,
+        finished__gt=timezone.now() - FAILED_AGAIN,
+    )
+    return changed or not lately.exists()
