@@ -1,0 +1,50 @@
+"""The two parsers: of notes, with Obsidian's syntax, and of answers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
+from vault.core.rendering.block_syntax import block_syntax
+from vault.core.rendering.inline_syntax import inline_syntax
+from vault.core.rendering.limits import limit_signs
+from vault.core.rendering.render_rules import add_render_rules
+
+# markdown-it drops text that is nested deeper. 60 levels of lists; twice as deep would come
+# near Python's own limit.
+DEEPEST_NESTING = 120
+
+
+@lru_cache(maxsize=1)
+def note_parser() -> MarkdownIt:
+    """Parses notes. Shared: give every parse its own `env`, with `resolve` in it."""
+    parser = _base_parser()
+    parser.use(footnote_plugin).use(inline_syntax).use(block_syntax)
+    return parser
+
+
+@lru_cache(maxsize=1)
+def answer_parser() -> MarkdownIt:
+    """Parses what a model wrote: no wikilinks, no tags, no pictures of the vault."""
+    return _base_parser()
+
+
+def _base_parser() -> MarkdownIt:
+    options = {"html": False, "breaks": True, "maxNesting": DEEPEST_NESTING}
+    parser = MarkdownIt("js-default", options)
+    parser.use(gfm_autolink_plugin)
+    # "$50 to $100" is money: a formula has no space or digit at the outside of its dollars.
+    parser.use(
+        dollarmath_plugin,
+        allow_labels=False,
+        allow_space=False,
+        allow_digits=False,
+        double_inline=True,
+    )
+    parser.use(limit_signs)
+    add_render_rules(parser)
+    return parser
