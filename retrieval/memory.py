@@ -11,6 +11,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from providers.models import EmbeddingModel
+from vault.embedding import fingerprint
 from vault.fields import Vector
 from vault.models import ChunkVector
 
@@ -80,11 +81,13 @@ def _version(model: EmbeddingModel, vault_id: int) -> str:
     with connection.cursor() as cursor:
         cursor.execute(_VERSION, [model.pk, vault_id])
         row = cursor.fetchone()
-    return f"{model.dimensions} {row[0] if row else ''}"
+    return f"{fingerprint(model)} {row[0] if row else ''}"
 
 
 def _load(model: EmbeddingModel, vault_id: int, version: str) -> _Loaded:
-    rows = ChunkVector.objects.filter(embedding_model=model, vault_id=vault_id)
+    rows = ChunkVector.objects.filter(
+        embedding_model=model, vault_id=vault_id, fingerprint=fingerprint(model)
+    )
     pairs = [
         (chunk_id, vector)
         for chunk_id, vector, hashed, current in rows.order_by("chunk_id").values_list(

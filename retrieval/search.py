@@ -46,7 +46,7 @@ async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> S
     parsed = parse_query(query, operators=True)
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
     in_text = await _text_arm(parsed, found.lists[0], scope=scope, plan=plan, wanted=wanted)
-    candidates = _ranked(found.lists[0], in_text.candidates)[:wanted]
+    candidates = _ranked(found.lists[0], in_text.candidates, parsed)[:wanted]
     marked = words_to_mark(parsed, found.terms)
     hits = await in_database(load_hits, candidates, scope=scope, words=marked)
     total = round((time.monotonic() - started) * 1000, 1)
@@ -101,19 +101,35 @@ async def _text_arm(
     if reason:
         return _InText((), Arm("text", ran=False, reason=reason))
     candidates = await in_database(find_in_text, query, scope=scope, limit=wanted)
-    fresh = tuple(c for c in candidates if c.note_id not in notes)
-    return _InText(fresh, Arm("text", ran=True, found=len(fresh), path="substring"))
+    arm = Arm("text", ran=True, found=len(candidates), path="substring")
+    return _InText(candidates, arm)
 
 
-def _ranked(found: Sequence[Candidate], in_text: Sequence[Candidate]) -> list[Candidate]:
-    """One candidate a note. Text as typed comes after names and keywords, before meaning."""
-    ranked = order(found)
-    if in_text:
-        worded = [c for c in ranked if c.exact or c.lexical_rank is not None]
-        ranked = [*worded, *in_text, *(c for c in ranked if c not in worded)]
-        labels = {candidate.note_id for candidate in in_text}
-        ranked = [replace(c, in_text=c.note_id in labels) for c in ranked]
-    return best_per_note(ranked)
+def _ranked(
+    found: Sequence[Candidate], in_text: Sequence[Candidate], query: ParsedQuery
+) -> list[Candidate]:
+    """One candidate a note. Text as typed comes after names and keywords, before meaning.
+
+    With signs in the query (`100%`), the text as typed is what tells two keyword hits
+    apart, and comes before them.
+    """
+    literal = {candidate.note_id: candidate for candidate in in_text}
+    ranked = [replace(c, in_text=c.note_id in literal) for c in order(found)]
+    known = {candidate.note_id for candidate in ranked}
+    fresh = [candidate for note_id, candidate in literal.items() if note_id not in known]
+
+    def place(candidate: Candidate) -> int:
+        if candidate.exact:
+            return 0
+        if candidate.in_text and query.has_signs:
+            return 1
+        if candidate.lexical_rank is not None:
+            return 2
+        return 3 if candidate.in_text else 4
+
+    if not literal:
+        return best_per_note(ranked)
+    return best_per_note(sorted([*ranked, *fresh], key=place))
 
 
 def _notices(arms: Sequence[Arm], mode: Mode) -> tuple[str, ...]:

@@ -22,7 +22,9 @@ from retrieval.facts import ScopeFacts
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
+from vault.embedding import fingerprint
 from vault.fields import Vector, vector_literal
+from vault.vector_index import model_condition, vector_cast, vector_expression
 
 # In a scope this small all lexemes are cheap, and none may be rare by the installation's
 # count.
@@ -227,18 +229,20 @@ def _meaning(
             )
         else:
             values[f"query_{number}"] = vector_literal(arm.query)
+            values[f"space_{number}"] = fingerprint(arm.model)
             parts.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
     lists = "\nUNION ALL\n".join(f"({part})" for part in parts) or sql.NOTHING_NEAR
     return fill(sql.MEANING, lists=lists, scaled=sql.scaled("cosine")), values
 
 
 def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:
-    cast = f"halfvec({int(arm.model.dimensions)})"
+    vector = vector_expression(arm.model, table="v")
+    asked = f"%(query_{number})s::{vector_cast(arm.model)}"
     return fill(
         sql.NEAREST,
         number=number,
-        model=int(arm.model.pk),
-        distance=f"(v.vector::{cast} <=> %(query_{number})s::{cast})",
+        condition=model_condition(arm.model, table="v"),
+        distance=f"({vector} <=> {asked})",
         # The planner takes HNSW even for 182 rows: an expression hides the index.
         exactly=" + 0" if facts.is_small else "",
         filters=fill(sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE",

@@ -16,6 +16,7 @@ _PHRASE = re.compile(r'"([^"]*)"')
 # A minus excludes only in front of a word of two characters or more: `-v` and `--exclude`
 # are options that people look for.
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
+_SIGN = re.compile(r"[^\w\s.,;:!?'’]")
 _WORD = re.compile(r"\w*[^\W_]\w*")
 
 
@@ -35,6 +36,11 @@ class ParsedQuery:
     def words(self) -> tuple[str, ...]:
         """Runs of letters and digits, in order."""
         return tuple(_WORD.findall(self.text))
+
+    @property
+    def has_signs(self) -> bool:
+        """Whether more was typed than words and the marks that end a sentence."""
+        return bool(_SIGN.search(self.text))
 
 
 def clean(text: str) -> str:

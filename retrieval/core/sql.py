@@ -187,17 +187,18 @@ lexical AS (
         NULL::float AS scaled WHERE FALSE
 )"""
 
-# Nothing but the distance in ORDER BY, the model as a literal, the cast of the index:
-# anything else loses the partial index. `{exactly}` hides it on purpose. The vector of a
-# text that was rewritten since (another hash) is dropped afterwards.
+# Nothing but the distance in ORDER BY, the condition and the cast of the index: anything
+# else loses it. `{exactly}` hides it on purpose. The vector of a text that was rewritten
+# since (another hash), or of another make of the model, is dropped afterwards.
 NEAREST = """
 SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine FROM (
-    SELECT v.chunk_id, v.embed_hash, {distance} AS distance
+    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
     FROM vault_chunkvector v
-    WHERE v.embedding_model_id = {model} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
+    WHERE {condition} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
     ORDER BY {distance}{exactly}
     LIMIT {depth}
-) AS near JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash"""
+) AS near JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash
+WHERE near.fingerprint = %(space_{number})s"""
 
 FILTERED_VECTORS = "EXISTS (SELECT 1 FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"
 

@@ -10,8 +10,10 @@ import numpy as np
 from asgiref.sync import async_to_sync
 
 from providers.models import EmbeddingModel, Provider
+from providers.registry import embedder
 from vault.core.lexical import made_tokens
 from vault.core.names import lookup_keys
+from vault.embedding import fingerprint
 from vault.models import Chunk, ChunkVector, Note, Vault
 
 DIMENSIONS = 64
@@ -77,8 +79,6 @@ def embed(vault: Vault, model: EmbeddingModel) -> None:
     """Give every chunk of `vault` a vector of `model` and let it serve."""
     chunks = list(Chunk.objects.filter(vault=vault).order_by("pk"))
     if chunks:
-        from providers.registry import embedder
-
         texts = [f"{' '.join(chunk.heading_path)} {chunk.content}" for chunk in chunks]
         vectors = async_to_sync(embedder(model).embed_passages)(texts)
         ChunkVector.objects.bulk_create(
@@ -87,6 +87,7 @@ def embed(vault: Vault, model: EmbeddingModel) -> None:
                 chunk=chunk,
                 embedding_model=model,
                 embed_hash=chunk.embed_hash,
+                fingerprint=fingerprint(model),
                 vector=np.asarray(vector),
             )
             for chunk, vector in zip(chunks, vectors, strict=True)
