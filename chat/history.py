@@ -16,7 +16,7 @@ from chat.core.asking import Ask, Refused, not_found
 from chat.core.events import RunIds
 from chat.core.rendering import render_answer
 from chat.core.titles import title_from_question
-from chat.ledger import end_abandoned
+from chat.ledger import end_abandoned, ids_of
 from chat.models import Conversation, Message, Run, RunEvent
 from chat.sources import passage_json, quotable
 from providers.core.types import ChatMessage
@@ -100,6 +100,15 @@ def own_run(user: User, run_id: UUID) -> Run:
     if run is None:
         raise not_found()
     return run
+
+
+def own_message_run(user: User, conversation_id: UUID, message_id: UUID) -> RunIds:
+    """The run that wrote an answer in a conversation of `user`. Raises Refused."""
+    conversation = own_conversation(user, conversation_id)
+    run = conversation.runs.filter(message_id=message_id).first()
+    if run is None:
+        raise not_found()
+    return ids_of(run)
 
 
 def thread(conversation: Conversation, user: User) -> list[dict[str, Any]]:

@@ -62,8 +62,10 @@ async def make_title(
     return None if failed_with else title_from_model(text)
 
 
-def save_title(conversation_id: UUID, title: str) -> bool:
-    """Set the title, unless the owner gave one. False when it was left alone."""
+def save_title(conversation_id: UUID, title: str | None) -> bool:
+    """Set the title, unless there is none or the owner gave one. False: left alone."""
+    if title is None:
+        return False
     with transaction.atomic():
         unnamed = Conversation.objects.filter(pk=conversation_id, title_is_final=False)
         return bool(unnamed.update(title=title))

@@ -127,7 +127,7 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
             answer=answer.text,
             user_id=turn.user_id,
         )
-        if made and await in_database(save_title, turn.ids.conversation, made):
+        if await in_database(save_title, turn.ids.conversation, made):
             yield Said(EventType.TITLE, {"title": made})
     yield Finished(answer.usage)
 

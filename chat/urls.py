@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from chat import views
 
@@ -15,4 +15,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/<uuid:conversation_id>/turns/<uuid:message_id>", views.turn, name="turn"),
     path("c/<uuid:conversation_id>/rename", views.rename_conversation, name="rename_conversation"),
     path("c/<uuid:conversation_id>/delete", views.delete_conversation, name="delete_conversation"),
+    path("", include("chat.api_urls")),
 ]

@@ -34,3 +34,5 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+# WhiteNoise warns when there is nothing collected, and a warning is an error here.
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405

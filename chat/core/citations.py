@@ -25,7 +25,7 @@ _RANGE = regex.compile(r"[-–—~～]")
 _COMMA = regex.compile(r"[,，、;；]")
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
 _LEAD = regex.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+|\|\s*)*")
-_GAP = regex.compile(r"\s+(?=[.,;:!?])")
+_GAP = regex.compile(r"\s+(?=[.,;:!?。！？、，；：])")
 _WORD = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|[\p{L}\p{M}\p{N}]+", regex.V1
 )

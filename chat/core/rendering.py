@@ -27,6 +27,7 @@ from chat.core.citations import Citation, Quotable, cite, find_markers, is_marke
 
 Passages = Mapping[int, Quotable]
 
+_NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 TAGS = {
     "a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
     "input", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td",
@@ -105,13 +106,14 @@ def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> 
     if token.type != "inline" or not token.children:
         return token
     children = list(_unlink_marks(token.children))
-    plain = "".join(_plain(child) for child in children)
+    plains = list(_plain_texts(children))
+    plain = "".join(plains)
     markers = find_markers(plain, exists=passages.__contains__)
     if not markers:
         return token.copy(children=children)
     done, at = [], 0
-    for child in children:
-        length = len(_plain(child))
+    for child, shown in zip(children, plains, strict=True):
+        length = len(shown)
         inside = [m for m in markers if at <= m.start and m.end <= at + length]
         if child.type == "text" and inside:
             for part in _split(child.content, at, inside):
@@ -143,15 +145,17 @@ def _unlink_marks(children: Sequence[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _plain(token: Token) -> str:
-    """What the token adds to a sentence. A mark in code stays invisible."""
-    if token.type == "text":
-        return token.content
-    if token.type in {"softbreak", "hardbreak"}:
-        return "\n"
-    if token.type == "code_inline":
-        return token.content.translate({ord("["): "(", ord("]"): ")"})
-    return ""
+def _plain_texts(tokens: Sequence[Token]) -> Iterator[str]:
+    """What each token adds to a sentence. A mark in code or in a link stays invisible."""
+    links = 0
+    for token in tokens:
+        links += token.nesting if token.type in {"link_open", "link_close"} else 0
+        if token.type in {"softbreak", "hardbreak"}:
+            yield "\n"
+        elif token.type == "code_inline" or (token.type == "text" and links):
+            yield token.content.translate(_NO_BRACKETS)
+        else:
+            yield token.content if token.type == "text" else ""
 
 
 def _split(content: str, offset: int, markers: Sequence[Any]) -> Iterator[Any]:

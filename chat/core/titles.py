@@ -14,7 +14,9 @@ TITLE_PROMPT = (
 
 _SENTENCE = regex.compile(r".+?[.!?。！？](?=\s|$)|.+?[。！？]|.+", regex.DOTALL)
 _THINKING = regex.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", regex.DOTALL | regex.IGNORECASE)
-_LABEL = regex.compile(r"^(?:title|titel|titre|заголовок|назва)\s*[:：]\s*", regex.IGNORECASE)
+_LABEL = regex.compile(
+    r"^(?:title|question|titel|titre|заголовок|назва)\s*[:：]\s*", regex.IGNORECASE
+)
 # How models begin when they talk about the task instead of doing it.
 _CHATTER = regex.compile(
     r"^(?:here(?:'s| is| are)|sure\b|okay\b|ok[,.]|the user\b|let me\b"

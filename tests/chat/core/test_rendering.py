@@ -1,0 +1,154 @@
+"""Answers as HTML: marks become chips, nothing runs, nothing loads by itself."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.core.citations import Quotable
+from chat.core.rendering import ATTRIBUTES, TAGS, render_answer
+
+THREE = [
+    Quotable(n, title, text, 0, len(text), f"/vaults/t/notes/{title}.md", n)
+    for n, title, text in (
+        (1, "Pump", "The pump failed in March."),
+        (2, "Seal", "The seal was worn."),
+        (3, "Repair", "It was repaired in three hours."),
+    )
+]
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def html_of(text: str) -> str:
+    return render_answer(text, THREE).html
+
+
+def chips(text: str) -> list[str | None]:
+    elements = Elements(html_of(text)).found
+    return [a["data-n"] for tag, a in elements if tag == "a" and "data-n" in a]
+
+
+def test_numbers_that_do_not_exist_stay_text() -> None:
+    text = (
+        "The seal was worn [2], see also [7] and [0]. Repaired in three hours [3][12]. "
+        "Section [1.2] and [03] and [-1] and [99999999999999999999]."
+    )
+    assert chips(text) == ["2", "3", "3"]
+    for plain in ("[7]", "[0]", "[12]", "[1.2]", "[-1]", "[99999999999999999999]"):
+        assert plain in html_of(text)
+    citations = render_answer(text, THREE).citations
+    assert sorted({citation.number for citation in citations}) == [2, 3]
+
+
+def test_adjacent_marks_lists_ranges_and_line_starts() -> None:
+    text = (
+        "A [1][2]. B [1, 2]. C [1，3]. D [1-3]. E 【2】. F [2][2]. \n\n[3] starts a line: see it."
+        "\n\n[1]: looks like a link definition\n\n- [ ] task [1]\n"
+        "- [x] done [2](https://example.org/x)\n"
+    )
+    assert "".join(str(n) for n in chips(text)) == "1212131232223112"
+    html = html_of(text)
+    assert "looks like a link definition" in html
+    assert 'href="https://example.org' not in html
+    assert "[ ] task" in html
+
+
+@pytest.mark.parametrize("text", ["`[1]`", "```\n[1]\n```", "    [1]", "[see [1]](https://a.org)"])
+def test_marks_in_code_and_links_are_none(text: str) -> None:
+    assert chips(text) == []
+
+
+def test_a_chip_leads_to_the_sentence_and_says_so() -> None:
+    html = html_of("The pump failed in March [1].")
+    assert (
+        '<a class="cite" data-n="1" href="/vaults/t/notes/Pump.md?span=0-25&amp;source=1" '
+        'aria-label="Source 1: Pump">1</a>'
+    ) in html
+    assert 'class="cite weak"' in html_of("Elephants remember their grandmothers [1].")
+
+
+def test_a_mark_in_bold_text_is_found() -> None:
+    assert chips("**The seal was worn [2].** And *[1]*") == ["2", "1"]
+
+
+def test_links_show_their_host_and_only_real_ones_are_links() -> None:
+    html = html_of("[docs](https://example.org/a?b=1) [mail](mailto:a@example.org) [note](Pump.md)")
+    assert '<a href="https://example.org/a?b=1" rel="noreferrer noopener nofollow">docs</a>' in html
+    assert "(example.org)" in html
+    assert "Pump.md" not in html
+
+
+def test_an_image_is_named_and_never_loaded() -> None:
+    html = html_of("![x](https://evil.org/p.png?q=secret) ![y](//evil.org/z) ![z](data:a,b)")
+    assert "<img" not in html
+    assert "(evil.org)" in html
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](data:text/html,<script>)",
+    "<a href='javascript:1'>x</a>",
+    "![x](javascript:alert(1))",
+    '<https://evil.org/"onmouseover=alert(1)>',
+    "```<script>\nx\n```",
+    "```python\n<script>alert(1)</script>\n```",
+    '[a](https://x.org/"onclick=alert(1))',
+    "<svg onload=alert(1)>",
+    "<style>*{}</style>",
+    "| <b>x</b> |\n|---|\n| <iframe src=//e.org> |",
+    "[x]: javascript:alert(1)\n\n[x]",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_markup_is_shown_and_dead(text: str) -> None:
+    for tag, attributes in Elements(html_of(text)).found:
+        assert tag in TAGS
+        allowed = ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set())
+        assert set(attributes) <= allowed
+        href = attributes.get("href") or "https:"
+        assert re.match(r"https?:|mailto:|/vaults/", href)
+
+
+def test_a_hostile_title_stays_in_its_attribute() -> None:
+    evil = Quotable(1, '"><script>x</script>', "Text.", 0, 5, "/vaults/t/notes/a.md", 1)
+    found = Elements(render_answer("[1]", [evil]).html).found
+    assert [tag for tag, _ in found] == ["p", "a"]
+
+
+def test_code_is_coloured_by_classes() -> None:
+    assert '<span class="k">def</span>' in html_of("```python\ndef f(): pass\n```")
+    assert "<code" in html_of("```nonsense\nx\n```")
+
+
+def test_what_is_nested_deep_is_not_lost() -> None:
+    text = "\n".join("  " * depth + f"- item{depth}" for depth in range(20))
+    assert "item19" in html_of(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="[]()!<>`*_-#|:\n 12３【】ahtps/.\"'&", max_size=120))
+def test_any_text_gives_only_allowed_elements(text: str) -> None:
+    rendered = render_answer(text, THREE)
+    assert all(tag in TAGS for tag, _ in Elements(rendered.html).found)
+    assert all(citation.number in {1, 2, 3} for citation in rendered.citations)
+    shown = [a["data-n"] for _, a in Elements(rendered.html).found if "data-n" in a]
+    assert shown == [str(citation.number) for citation in rendered.citations]
