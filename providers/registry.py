@@ -12,12 +12,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, cast
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from providers.core.base_urls import InvalidBaseURL, normalise_base_url
 from providers.core.errors import NotConfigured
 from providers.core.protocols import ChatProvider, Embedder, Reranker
-from providers.core.types import EmbeddingSpec, Endpoint, RerankSpec
+from providers.core.types import EmbeddingSpec, Endpoint, RerankSpec, TimeLimits
 from providers.fields import UnreadableSecret
 from providers.models import ChatModel, EmbeddingModel, Provider, ProviderModel, RerankModel
 
@@ -66,13 +67,13 @@ class KeyState:
         return f"KeyState(source={self.source!r})"
 
 
-def chat_provider(model: ChatModel) -> ChatProvider:
+def chat_provider(model: ChatModel, *, limits: TimeLimits | None = None) -> ChatProvider:
     """The backend that answers for this model. Raises NotConfigured with the reason."""
     backend = _backend(CHAT_BACKENDS, model.provider, use="chat")
-    return cast("ChatProvider", backend(endpoint_of(model.provider)))
+    return cast("ChatProvider", backend(endpoint_of(model.provider, limits=limits)))
 
 
-def embedder(model: EmbeddingModel) -> Embedder:
+def embedder(model: EmbeddingModel, *, limits: TimeLimits | None = None) -> Embedder:
     """The backend that embeds with this model. Raises NotConfigured with the reason."""
     backend = _backend(EMBEDDING_BACKENDS, model.provider, use="embeddings")
     spec = EmbeddingSpec(
@@ -82,17 +83,17 @@ def embedder(model: EmbeddingModel) -> Embedder:
         query_prefix=model.query_prefix,
         passage_prefix=model.passage_prefix,
     )
-    return cast("Embedder", backend(endpoint_of(model.provider), spec))
+    return cast("Embedder", backend(endpoint_of(model.provider, limits=limits), spec))
 
 
-def reranker(model: RerankModel) -> Reranker:
+def reranker(model: RerankModel, *, limits: TimeLimits | None = None) -> Reranker:
     """The backend that reranks with this model. Raises NotConfigured with the reason."""
     backend = _backend(RERANK_BACKENDS, model.provider, use="rerank")
     spec = RerankSpec(model=model.name, shape=model.shape)
-    return cast("Reranker", backend(endpoint_of(model.provider), spec))
+    return cast("Reranker", backend(endpoint_of(model.provider, limits=limits), spec))
 
 
-def endpoint_of(provider: Provider) -> Endpoint:
+def endpoint_of(provider: Provider, *, limits: TimeLimits | None = None) -> Endpoint:
     """Where calls for this provider go, with its key. Raises NotConfigured."""
     state = availability(provider)
     if not state.is_available:
@@ -102,8 +103,9 @@ def endpoint_of(provider: Provider) -> Endpoint:
     url, is_trusted = base_url_of(provider)
     return Endpoint(
         kind=provider.kind,
-        base_url=normalise_base_url(url, default_version=_default_version(provider.kind)),
+        base_url=normalise_base_url(url, default_version=default_version(provider.kind)),
         key=key_of(provider).key,
+        limits=limits or _site_limits(),
         is_trusted=is_trusted,
     )
 
@@ -192,7 +194,7 @@ def _remote_availability(provider: Provider) -> Availability:
     if not url:
         return _unavailable(_missing("base URL", provider.base_url_variable))
     try:
-        normalise_base_url(url, default_version=_default_version(provider.kind))
+        normalise_base_url(url, default_version=default_version(provider.kind))
     except InvalidBaseURL as error:
         return _unavailable(str(error))
     if provider.needs_key and not key_of(provider).key:
@@ -200,6 +202,15 @@ def _remote_availability(provider: Provider) -> Availability:
             return _unavailable(UnreadableSecret.explanation)
         return _unavailable(_missing("key", provider.key_variable))
     return AVAILABLE
+
+
+def _site_limits() -> TimeLimits:
+    """The patience that this install's settings grant a provider."""
+    return TimeLimits(
+        connect=settings.PROVIDER_CONNECT_SECONDS,
+        first_content=settings.PROVIDER_FIRST_CONTENT_SECONDS,
+        between_content=settings.PROVIDER_BETWEEN_CONTENT_SECONDS,
+    )
 
 
 def _unavailable(reason: str) -> Availability:
@@ -211,7 +222,7 @@ def _missing(thing: str, variable: str) -> str:
     return f"it has no {thing}: {place} in the admin"
 
 
-def _default_version(kind: str) -> str:
+def default_version(kind: str) -> str:
     """What a bare host gets: `/v1`; the SDK of Anthropic and Ollama's own API add theirs."""
     return "" if kind in {"anthropic", "ollama"} else "v1"
 

@@ -267,6 +267,11 @@ ALLOWED_PRIVATE_ENDPOINTS = env.list(
     "ALLOWED_PRIVATE_ENDPOINTS", default=["localhost:11434", "127.0.0.1:11434"]
 )
 
+# How long a model server may stay silent. Keep-alives do not count as content.
+PROVIDER_CONNECT_SECONDS = env.float("PROVIDER_CONNECT_SECONDS", default=5.0)
+PROVIDER_FIRST_CONTENT_SECONDS = env.float("PROVIDER_FIRST_CONTENT_SECONDS", default=120.0)
+PROVIDER_BETWEEN_CONTENT_SECONDS = env.float("PROVIDER_BETWEEN_CONTENT_SECONDS", default=60.0)
+
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
 LOG_JSON = env.bool("LOG_JSON", default=False)
 LOGGING = logging_config(level=LOG_LEVEL, as_json=LOG_JSON)

@@ -1,0 +1,226 @@
+"""Providers, their models and the use of them in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils.text import slugify
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from providers.core.redaction import last_four
+from providers.fields import UnreadableSecret
+from providers.forms import ProviderForm
+from providers.models import (
+    ChatModel,
+    EmbeddingModel,
+    Origin,
+    Provider,
+    ProviderModel,
+    RerankModel,
+    UsageRecord,
+)
+from providers.probes import probe_provider
+from providers.registry import availability, key_of
+
+_MODEL_TABLES: tuple[type[ProviderModel], ...] = (ChatModel, EmbeddingModel, RerankModel)
+
+
+@admin.register(Provider)
+class ProviderAdmin(admin.ModelAdmin[Provider]):
+    form = ProviderForm
+    list_display = ("name", "kind", "is_available", "why_not", "key_state", "enabled", "edited")
+    list_filter = ("kind", "enabled", "origin")
+    search_fields = ("name", "slug", "base_url")
+    readonly_fields = ("key_state", "is_available", "why_not", "origin", "edited")
+    actions = ("test_connection", "clone")
+    fieldsets = (
+        (None, {"fields": ("name", "slug", "kind", "enabled", "position")}),
+        (_("Address"), {"fields": ("base_url", "base_url_variable")}),
+        (
+            _("Key"),
+            {"fields": ("needs_key", "key_variable", "key_state", "new_key", "remove_key")},
+        ),
+        (_("State"), {"fields": ("is_available", "why_not", "origin", "edited")}),
+    )
+
+    @admin.display(description=_("available"), boolean=True)
+    def is_available(self, provider: Provider) -> bool:
+        return availability(provider).is_available
+
+    @admin.display(description=_("why not"))
+    def why_not(self, provider: Provider) -> str:
+        return availability(provider).reason
+
+    @admin.display(description=_("key"))
+    def key_state(self, provider: Provider) -> str:
+        if isinstance(provider.key, UnreadableSecret) and not key_of(provider).key:
+            return gettext("stored, but unreadable")
+        state = key_of(provider)
+        if not state.key:
+            return gettext("none") if provider.needs_key else gettext("not needed")
+        if state.source == "environment":
+            return f"{last_four(state.key)} ({provider.key_variable})"
+        return gettext("%(end)s (stored)") % {"end": last_four(state.key)}
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Provider,
+        form: ModelForm[Provider],
+        change: bool,  # noqa: FBT001 (Django's signature)
+    ) -> None:
+        obj.edited = obj.edited or change
+        super().save_model(request, obj, form, change)
+        if isinstance(form, ProviderForm) and form.lost_key:
+            messages.warning(
+                request,
+                gettext(
+                    "The base URL now names another host, so the stored key was removed: "
+                    "enter the key for the new one."
+                ),
+            )
+
+    @admin.action(description=_("Test connection"), permissions=["change"])
+    def test_connection(self, request: HttpRequest, queryset: QuerySet[Provider]) -> None:
+        for provider in queryset:
+            for result in probe_provider(provider):
+                text = f"{result.subject}: {result.said}"
+                if result.succeeded:
+                    messages.success(request, f"{text} ({result.milliseconds} ms)")
+                else:
+                    messages.error(request, f"{text} {result.mend}".strip())
+
+    @admin.action(description=_("Clone with its models, without its key"), permissions=["add"])
+    def clone(self, request: HttpRequest, queryset: QuerySet[Provider]) -> None:
+        copies = [_clone(provider) for provider in queryset]
+        text = ngettext(
+            "%d copy made, without a key.", "%d copies made, without keys.", len(copies)
+        )
+        messages.success(request, text % len(copies))
+
+
+class ProviderModelAdmin(admin.ModelAdmin[Any]):
+    """What the pages of chat, embedding and rerank models share."""
+
+    list_filter = ("provider", "enabled", "is_default", "origin")
+    list_select_related = ("provider",)
+    search_fields = ("name", "label")
+    readonly_fields = ("origin", "edited")
+    autocomplete_fields = ("provider",)
+
+    @admin.display(description=_("available"), boolean=True)
+    def is_available(self, model: ProviderModel) -> bool:
+        return model.enabled and availability(model.provider).is_available
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Any,
+        form: Any,
+        change: bool,  # noqa: FBT001 (Django's signature)
+    ) -> None:
+        obj.edited = obj.edited or change
+        super().save_model(request, obj, form, change)
+        if obj.is_default:
+            others = type(obj).objects.filter(provider=obj.provider, is_default=True)
+            others.exclude(pk=obj.pk).update(is_default=False, edited=True)
+
+
+@admin.register(ChatModel)
+class ChatModelAdmin(ProviderModelAdmin):
+    list_display = (
+        "__str__",
+        "name",
+        "provider",
+        "is_available",
+        "is_default",
+        "context_window",
+        "max_output_tokens",
+        "enabled",
+    )
+
+
+@admin.register(EmbeddingModel)
+class EmbeddingModelAdmin(ProviderModelAdmin):
+    list_display = (
+        "__str__",
+        "name",
+        "provider",
+        "is_available",
+        "is_default",
+        "dimensions",
+        "max_tokens",
+        "enabled",
+    )
+
+
+@admin.register(RerankModel)
+class RerankModelAdmin(ProviderModelAdmin):
+    list_display = ("__str__", "name", "provider", "is_available", "is_default", "shape", "enabled")
+
+
+@admin.register(UsageRecord)
+class UsageRecordAdmin(admin.ModelAdmin[UsageRecord]):
+    """Read only: it is a record of what happened."""
+
+    list_display = (
+        "created",
+        "user",
+        "purpose",
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        "cost",
+        "milliseconds",
+        "failed_with",
+    )
+    list_filter = ("purpose", "provider", "failed_with", "created")
+    list_select_related = ("user",)
+    search_fields = ("model", "user__email")
+    date_hierarchy = "created"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: UsageRecord | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: UsageRecord | None = None) -> bool:
+        return False
+
+
+def _clone(provider: Provider) -> Provider:
+    """A copy with a free slug and the same models; a key is never copied."""
+    models = [model for table in _MODEL_TABLES for model in _models_of(table, provider)]
+    copy = Provider.objects.get(pk=provider.pk)
+    copy.pk = None
+    copy._state.adding = True
+    copy.slug = _free_slug(provider.slug)
+    copy.name = gettext("Copy of %(name)s") % {"name": provider.name}
+    copy.key, copy.origin, copy.edited = "", Origin.ADMIN, False
+    copy.save()
+    for model in models:
+        model.pk = None
+        model._state.adding = True
+        model.provider, model.origin, model.edited = copy, Origin.ADMIN, False
+        model.save()
+    return copy
+
+
+def _models_of(table: type[ProviderModel], provider: Provider) -> list[ProviderModel]:
+    manager: Any = table._default_manager
+    return list(manager.filter(provider=provider))
+
+
+def _free_slug(slug: str) -> str:
+    taken = set(Provider.objects.values_list("slug", flat=True))
+    number = 2
+    while (candidate := slugify(f"{slug[:50]}-{number}")) in taken:
+        number += 1
+    return candidate

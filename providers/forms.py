@@ -1,0 +1,73 @@
+"""The admin's form of a provider: the key goes in and never comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from providers.core.base_urls import InvalidBaseURL, normalise_base_url
+from providers.models import Provider
+from providers.registry import KINDS, LOCAL_KINDS, default_version
+
+
+class ProviderForm(forms.ModelForm[Provider]):
+    """Everything but the stored key, which is only replaced or removed."""
+
+    new_key = forms.CharField(
+        label=_("New key"),
+        required=False,
+        strip=True,
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
+        help_text=_("Stored encrypted and never shown again. Empty: the key stays as it is."),
+    )
+    remove_key = forms.BooleanField(label=_("Remove the stored key"), required=False)
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS])
+
+    class Meta:
+        model = Provider
+        fields = (
+            "slug",
+            "name",
+            "kind",
+            "base_url",
+            "base_url_variable",
+            "key_variable",
+            "needs_key",
+            "enabled",
+            "position",
+        )
+
+    lost_key = False
+    """Whether saving takes a key away that belongs to another host."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        url, kind = cleaned.get("base_url", ""), cleaned.get("kind", "")
+        if url and kind not in LOCAL_KINDS:
+            try:
+                cleaned["base_url"] = normalise_base_url(url, default_version=default_version(kind))
+            except InvalidBaseURL as error:
+                raise ValidationError({"base_url": str(error)}) from error
+        return cleaned
+
+    def save(self, commit: bool = True) -> Provider:  # noqa: FBT001, FBT002 (Django's signature)
+        provider = self.instance
+        new_key = self.cleaned_data["new_key"]
+        if new_key:
+            provider.key = new_key
+        elif self.cleaned_data["remove_key"]:
+            provider.key = ""
+        elif provider.key and self._moves_to_another_host():
+            # A key is for one host: whoever may edit a URL must not send it elsewhere.
+            provider.key = ""
+            self.lost_key = True
+        return super().save(commit=commit)
+
+    def _moves_to_another_host(self) -> bool:
+        before = urlsplit(self.initial.get("base_url") or "").netloc.lower()
+        after = urlsplit(str(self.cleaned_data["base_url"])).netloc.lower()
+        return bool(before != after)
