@@ -1,0 +1,118 @@
+"""Keeps the web process and the worker running, and ends them together."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LONGEST_PAUSE = 30.0
+# A process that lived this long was healthy: its next fall starts with a short pause again.
+HEALTHY_AFTER = 60.0
+LARGEST_LOG = 10 * 2**20
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class Child:
+    """A process to keep alive. Its output goes to `log`."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    pause: float = 0.5
+    restart_at: float = 0.0
+    restarts: int = field(default=0)
+
+    def start(self) -> None:
+        """Start the process in a session of its own, so that Ctrl+C reaches only us."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        keep_log_small(self.log)
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(  # noqa: S603 (our own command line)
+                self.command,
+                env={**os.environ, **self.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent,  # noqa: PLW1509 (one prctl call, no locks)
+            )
+        self.started = time.monotonic()
+
+    def fell(self) -> bool:
+        """Whether it has been started and is not running any more."""
+        return self.process is not None and self.process.poll() is not None
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to send SIGTERM when our parent is gone, even by kill -9."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def keep_log_small(log: Path) -> None:
+    """Move a log over LARGEST_LOG bytes aside, keeping one older file."""
+    if log.exists() and log.stat().st_size > LARGEST_LOG:
+        log.replace(log.with_suffix(".old.log"))
+
+
+class Supervisor:
+    """Starts children, restarts those that fall, stops all of them on request."""
+
+    def __init__(self, children: Sequence[Child], *, on_event: Callable[[str], None]) -> None:
+        self.children = children
+        self.on_event = on_event
+        self.stopping = False
+
+    def start(self) -> None:
+        for child in self.children:
+            child.start()
+
+    def tend(self) -> None:
+        """Restart what fell: at once the first time, then after growing pauses."""
+        for child in self.children:
+            if child.restart_at:
+                self._restart_when_due(child)
+            elif child.fell():
+                self._plan_restart(child)
+
+    def stop(self, *, patience: float) -> None:
+        """SIGTERM to all, then SIGKILL to the process group of who is left in `patience` s."""
+        self.stopping = True
+        running = [child.process for child in self.children if child.process]
+        for process in running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + patience
+        for process in running:
+            try:
+                process.wait(timeout=max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def _plan_restart(self, child: Child) -> None:
+        assert child.process is not None
+        if time.monotonic() - child.started > HEALTHY_AFTER:
+            child.pause = 0.5
+        child.restart_at = time.monotonic() + child.pause
+        child.pause = min(child.pause * 2, LONGEST_PAUSE)
+        code = child.process.returncode
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        self.on_event(f"{child.name} ended ({how}) and is started again; see {child.log}")
+
+    def _restart_when_due(self, child: Child) -> None:
+        if time.monotonic() >= child.restart_at:
+            child.restart_at = 0.0
+            child.restarts += 1
+            child.start()
