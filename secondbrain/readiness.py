@@ -1,32 +1,23 @@
-"""What must be there before the product can answer."""
+"""Whether this process can answer: what /readyz reports."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from secondbrain.health import Level, check_database, check_extensions, check_migrations
 
 
 def readiness() -> dict[str, Any]:
-    """`ready`, and one line for each part: `ok` or what is wrong with it."""
-    checks = {"database": _database(), "migrations": ""}
-    if checks["database"] == "ok":
-        checks["migrations"] = _migrations()
-    ready = all(state == "ok" for state in checks.values())
-    return {"ready": ready, "checks": checks}
+    """`ready`, and one line for each part: `ok` or what is wrong with it.
 
-
-def _database() -> str:
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return "unreachable"
-    return "ok"
-
-
-def _migrations() -> str:
-    executor = MigrationExecutor(connection)
-    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return f"{len(waiting)} not applied" if waiting else "ok"
+    The worker is not part of it: without it pages, search and answers still work, and a
+    load balancer must not take a web process out for it.
+    """
+    database = check_database()
+    checks = [database]
+    if database.level is Level.OK:
+        checks += [check_migrations(), check_extensions()]
+    return {
+        "ready": all(check.level is not Level.BAD for check in checks),
+        "checks": {check.name.lower(): f"{check.level}: {check.text}" for check in checks},
+    }

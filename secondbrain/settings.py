@@ -43,8 +43,8 @@ MODULES = env.list("MODULES", default=["chat"])
 
 INSTALLED_APPS = [
     "daphne",
-    "secondbrain",
-    "django.contrib.admin",
+    "secondbrain.apps.SecondBrainConfig",
+    "secondbrain.apps.SecondBrainAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",

@@ -1,0 +1,31 @@
+"""The admin: behind the product's own sign-in, starting with the state of things."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
+
+from secondbrain.health import health
+
+
+class SecondBrainAdminSite(admin.AdminSite):
+    """The stock admin with our name and a first page that shows health."""
+
+    site_header = _("SecondBrain")
+    site_title = _("SecondBrain admin")
+    index_title = _("State and settings")
+    index_template = "admin/health_index.html"
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        return super().index(request, {**(extra_context or {}), "health": health()})
+
+
+# One door: second factors and sign-in limits hold for the admin too.
+SecondBrainAdminSite.login = secure_admin_login(SecondBrainAdminSite.login)  # type: ignore[method-assign]

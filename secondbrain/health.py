@@ -1,0 +1,142 @@
+"""The state of the whole product in a few rows: for the admin's first page and `doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from providers.core.errors import ProviderError
+from providers.registry import available_chat_models, default_embedding_model
+from vault.models import Chunk, Job, Vault
+from vault.status import vault_status, worker_is_alive
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One part: what it is, how it stands, and what mends it."""
+
+    name: str
+    level: Level
+    text: str
+    mend: str = ""
+
+
+def health() -> list[Check]:
+    """Every check whose part can be asked; a dead database leaves only its own."""
+    database = check_database()
+    if database.level is Level.BAD:
+        return [database]
+    checks = [database, check_migrations(), check_extensions(), check_worker(), check_jobs()]
+    checks += [check_embedder(), check_models()]
+    checks += [check_vault(vault) for vault in Vault.objects.all()]
+    return checks
+
+
+def check_database() -> Check:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_version")
+            row = cursor.fetchone()
+    except DatabaseError as error:
+        text = f"cannot be reached: {error}".strip().splitlines()[0]
+        return Check("Database", Level.BAD, text, "Start PostgreSQL or correct DATABASE_URL.")
+    return Check("Database", Level.OK, f"PostgreSQL {row[0].split()[0] if row else ''}")
+
+
+def check_migrations() -> Check:
+    executor = MigrationExecutor(connection)
+    waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    if waiting:
+        return Check("Tables", Level.BAD, f"{waiting} migrations wait", "Run manage.py migrate.")
+    return Check("Tables", Level.OK, "up to date")
+
+
+def check_extensions() -> Check:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extname FROM pg_extension")
+        present = {name for (name,) in cursor.fetchall()}
+    missing = [name for name in ("vector", "pg_trgm", "unaccent") if name not in present]
+    if missing:
+        return Check(
+            "Extensions",
+            Level.WARNING,
+            f"missing: {', '.join(missing)}",
+            "Search works, slower or without its finer parts. Install them on the server.",
+        )
+    return Check("Extensions", Level.OK, "vector, pg_trgm, unaccent")
+
+
+def check_worker() -> Check:
+    if worker_is_alive():
+        return Check("Worker", Level.OK, "answers")
+    return Check(
+        "Worker",
+        Level.BAD,
+        "has not answered for a while",
+        "Start it: manage.py worker. Until then notes are neither read nor embedded.",
+    )
+
+
+def check_jobs() -> Check:
+    waiting = Job.objects.open().count()
+    failed = Job.objects.filter(state=Job.State.FAILED).order_by("-finished").first()
+    if failed is not None:
+        text = f"{waiting} open; last failure: {failed.key}: {failed.last_error[:200]}"
+        return Check("Jobs", Level.WARNING, text, "Open the job in the admin and retry it.")
+    return Check("Jobs", Level.OK, f"{waiting} open")
+
+
+def check_embedder() -> Check:
+    model = default_embedding_model()
+    if model is None:
+        return Check(
+            "Search by meaning",
+            Level.WARNING,
+            "no embedding model",
+            "Run manage.py load_presets, or set one up in the admin.",
+        )
+    return Check("Search by meaning", Level.OK, str(model))
+
+
+def check_models() -> Check:
+    try:
+        models = available_chat_models()
+    except ProviderError as error:
+        return Check("Answers", Level.BAD, str(error), error.mend)
+    written = [model for model in models if model.provider.kind != "extractive"]
+    if not written:
+        return Check(
+            "Answers",
+            Level.WARNING,
+            "quotes only: no model is configured",
+            "Set a provider's key, such as OPENAI_API_KEY, or OLLAMA_URL.",
+        )
+    return Check("Answers", Level.OK, ", ".join(str(model) for model in written[:4]))
+
+
+def check_vault(vault: Vault) -> Check:
+    name = f"Vault {vault.name}"
+    if vault.state == Vault.State.PAUSED:
+        return Check(name, Level.BAD, vault.pause_reason, "Answer on the vault's page.")
+    if not Path(vault.place).is_dir():
+        return Check(name, Level.BAD, f"{vault.place} is not there", "Mount or restore the folder.")
+    status = vault_status(vault)
+    text = f"{status.searchable} of {status.notes} notes searchable"
+    if status.failed:
+        mend = "See the list of problems on the vault's page."
+        return Check(name, Level.WARNING, f"{text}, {status.failed} failed", mend)
+    unembedded = Chunk.objects.filter(vault=vault).exclude(embed_failed="").count()
+    if unembedded:
+        mend = "Retry them on the vault's page."
+        return Check(name, Level.WARNING, f"{text}; {unembedded} chunks without vector", mend)
+    return Check(name, Level.OK, text)
