@@ -42,7 +42,7 @@ def secret(name: str, *, file_name: str) -> str:
 
 def _write_once(path: Path, value: str) -> str:
     """Keep `value` in `path` unless another process was first; return what is kept."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(value)

@@ -83,8 +83,8 @@ class Supervisor:
         for child in self.children:
             if child.restart_at:
                 self._restart_when_due(child)
-            elif child.fell():
-                self._plan_restart(child)
+            elif child.process is not None and child.fell():
+                self._plan_restart(child, code=child.process.returncode)
 
     def stop(self, *, patience: float) -> None:
         """SIGTERM to all, then SIGKILL to the process group of who is left in `patience` s."""
@@ -101,13 +101,11 @@ class Supervisor:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def _plan_restart(self, child: Child) -> None:
-        assert child.process is not None
+    def _plan_restart(self, child: Child, *, code: int) -> None:
         if time.monotonic() - child.started > HEALTHY_AFTER:
             child.pause = 0.5
         child.restart_at = time.monotonic() + child.pause
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
-        code = child.process.returncode
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         self.on_event(f"{child.name} ended ({how}) and is started again; see {child.log}")
 

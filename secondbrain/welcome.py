@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Self
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
@@ -67,7 +68,7 @@ class IndexProgress:
         self.unfinished: set[int] = set()
         self.skips = 0
 
-    def __enter__(self) -> IndexProgress:
+    def __enter__(self) -> Self:
         self.bars.start()
         return self
 
