@@ -58,7 +58,7 @@ def test_two_folders_of_one_name_get_slugs_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_a_folder_that_is_not_there_says_how_to_mend_it(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="not a folder.*Point VAULT"):
+    with pytest.raises(CommandError, match=r"not a folder.*Point VAULT"):
         first_start.ensure_vault(tmp_path / "missing", owner="admin@localhost")
 
 
