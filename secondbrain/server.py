@@ -72,4 +72,4 @@ async def _end(server: Server) -> None:
 def _close_sockets(server: Server) -> None:
     for protocol in list(server.connections):
         if isinstance(protocol, WebSocketProtocol):
-            protocol.sendClose(code=SERVICE_RESTART)
+            protocol.serverClose(code=SERVICE_RESTART)
