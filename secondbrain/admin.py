@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 
-class AccountCreationForm(AdminUserCreationForm):
+class AccountCreationForm(AdminUserCreationForm[User]):
     """Asks for the e-mail address only; the user name Django wants is the same."""
 
     class Meta:
@@ -32,7 +32,8 @@ class AccountCreationForm(AdminUserCreationForm):
 
     def save(self, commit: bool = True) -> User:  # noqa: FBT001, FBT002 (Django's signature)
         self.instance.username = self.cleaned_data["email"]
-        return super().save(commit=commit)
+        user: User = super().save(commit=commit)
+        return user
 
 
 class AccountAdmin(UserAdmin[User]):

@@ -20,10 +20,13 @@ from django.core.management.base import CommandError
 from django.utils.text import slugify
 
 from providers.presets import load_presets
+from vault.adding import CannotAdd, add_vault
 from vault.models import Vault
+from vault.tasks import request_sync
 
 DEFAULT_ADMIN = "admin@localhost"
-INTRODUCTION = settings.BASE_DIR / "docs"
+HANDBOOK = settings.BASE_DIR / "docs"
+HANDBOOK_NAME = "SecondBrain handbook"
 
 
 @dataclass(frozen=True)
@@ -88,22 +91,31 @@ def ensure_admin(*, email: str, password: str) -> Admin:
 
 
 def ensure_vault(folder: Path, *, owner: str) -> Vault:
-    """The vault that reads `folder`, added for `owner` when there is none."""
+    """The vault that reads `folder`, added for `owner` when there is none.
+
+    A new vault is read by the worker at once. Raises CommandError.
+    """
     place = folder.expanduser().resolve()
-    if not place.is_dir():
-        raise CommandError(f"{place} is not a folder. Point VAULT at a folder of Markdown notes.")
     known = Vault.objects.filter(place=str(place)).first()
     if known is not None:
         return known
-    slug = _free_slug(slugify(place.name) or "notes")
-    name = "SecondBrain handbook" if place == INTRODUCTION else place.name
-    call_command("add_vault", str(place), slug=slug, owner=owner, name=name, verbosity=0)
-    return Vault.objects.get(slug=slug)
+    name = HANDBOOK_NAME if place == HANDBOOK else place.name
+    try:
+        vault, _new = add_vault(
+            place,
+            slug=_free_slug(slugify(name)[:50] or "notes"),
+            name=name,
+            owner=User.objects.get(email=owner),
+        )
+    except CannotAdd as error:
+        raise CommandError(f"{error} Point VAULT at a folder of Markdown notes.") from error
+    request_sync(vault.pk)
+    return vault
 
 
 def _free_slug(wanted: str) -> str:
     taken = set(Vault.objects.values_list("slug", flat=True))
-    candidates = [wanted[:50], *(f"{wanted[:50]}-{number}" for number in range(2, 1000))]
+    candidates = [wanted, *(f"{wanted}-{number}" for number in range(2, 1000))]
     return next(slug for slug in candidates if slug not in taken)
 
 
@@ -111,6 +123,6 @@ def _static_fingerprint() -> str:
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
-            state = Path(storage.path(path)).stat()  # type: ignore[attr-defined]
+            state = Path(storage.path(path)).stat()
             digest.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
     return digest.hexdigest()

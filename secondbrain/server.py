@@ -25,7 +25,7 @@ SERVICE_RESTART = 1012
 
 def serve(*, host: str, port: int) -> None:
     """Serve until SIGTERM or SIGINT, then drain and return."""
-    server = Server(
+    server: Server = Server(
         application=import_string(settings.ASGI_APPLICATION),
         endpoints=build_endpoint_description_strings(host=host, port=port),
         signal_handlers=False,

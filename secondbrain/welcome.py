@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from providers.registry import default_chat_model
-from secondbrain.first_start import Admin
+from secondbrain.first_start import HANDBOOK_NAME, Admin
 from vault.models import Vault
 from vault.status import vault_status
 
@@ -38,7 +38,7 @@ def welcome(*, admin: Admin, vault: Vault) -> RenderableType:
 
 def _try_line(vault: Vault) -> str:
     title = vault.note_set.order_by("?").values_list("title", flat=True).first()
-    if vault.slug == "docs":
+    if vault.name == HANDBOOK_NAME:
         return "Try: [italic]What happens to an answer when the web process is killed?[/italic]"
     return f"Try: [italic]What do we know about {title}?[/italic]" if title else "Try: ask it."
 
@@ -95,16 +95,19 @@ class IndexProgress:
 
     def _show(self, vault: Vault) -> None:
         status = vault_status(vault)
-        done = status.pending == 0 and status.embedded >= status.embeddable
-        if done:
+        if status.is_settled and status.last_run is not None:
             self._finish(vault, notes=status.notes)
             return
         self.unfinished.add(vault.pk)
-        left = f"{status.seconds_left:.0f} s left" if status.seconds_left else ""
+        seconds = status.job.seconds_left if status.job else None
+        left = f"{seconds} s left" if seconds is not None else ""
         if vault.pk not in self.tasks:
             self.tasks[vault.pk] = self.bars.add_task(vault.name, total=None, left="")
         self.bars.update(
-            self.tasks[vault.pk], completed=status.embedded, total=status.embeddable, left=left
+            self.tasks[vault.pk],
+            completed=status.embedded,
+            total=status.chunks or None,
+            left=left,
         )
 
     def _finish(self, vault: Vault, *, notes: int) -> None:

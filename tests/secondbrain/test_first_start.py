@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import SettingsWrapper
 
 from secondbrain import first_start
 from vault.models import Vault, VaultMember

@@ -69,7 +69,7 @@ class Command(BaseCommand):
             email=env.str("ADMIN_EMAIL", default=first_start.DEFAULT_ADMIN),
             password=env.str("ADMIN_PASSWORD", default=""),
         )
-        place = Path(folder) if folder else first_start.INTRODUCTION
+        place = Path(folder) if folder else first_start.HANDBOOK
         vault = first_start.ensure_vault(place, owner=admin.email)
         connections.close_all()
         with self.console.status("Starting the web server and the worker…"):
