@@ -31,10 +31,10 @@ HANDBOOK_NAME = "SecondBrain handbook"
 
 @dataclass(frozen=True)
 class Admin:
-    """The first account. `password` is set only when it was made just now."""
+    """The first account. `generated_password` is set only when it was made up just now."""
 
     email: str
-    password: str | None
+    generated_password: str | None = None
 
 
 def lock_data_folder() -> IO[str]:
@@ -44,8 +44,10 @@ def lock_data_folder() -> IO[str]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         file.seek(0)
+        holder = file.read().strip()
+        file.close()
         raise CommandError(
-            f"SecondBrain already runs on {settings.DATA_DIR} (process {file.read().strip()}). "
+            f"SecondBrain already runs on {settings.DATA_DIR} (process {holder}). "
             "Stop it, or choose another folder with DATA_DIR=…"
         ) from error
     file.truncate(0)
@@ -83,11 +85,13 @@ def ensure_admin(*, email: str, password: str) -> Admin:
     """The first administrator: made when there is none, else left as it is."""
     known = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if known is not None:
-        return Admin(known.email, None)
-    chosen = password or secrets.token_urlsafe(12)
-    user = User.objects.create_superuser(username=email, email=email, password=chosen)
+        return Admin(known.email)
+    generated = None if password else secrets.token_urlsafe(12)
+    user = User.objects.create_superuser(
+        username=email, email=email, password=password or generated
+    )
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
-    return Admin(email, chosen)
+    return Admin(email, generated)
 
 
 def ensure_vault(folder: Path, *, owner: str) -> Vault:
@@ -105,7 +109,7 @@ def ensure_vault(folder: Path, *, owner: str) -> Vault:
             place,
             slug=_free_slug(slugify(name)[:50] or "notes"),
             name=name,
-            owner=User.objects.get(email=owner),
+            owner=User.objects.filter(email=owner).first(),
         )
     except CannotAdd as error:
         raise CommandError(f"{error} Point VAULT at a folder of Markdown notes.") from error

@@ -8,6 +8,7 @@ from typing import Self
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.table import Table
@@ -25,11 +26,12 @@ def welcome(*, admin: Admin, vault: Vault) -> RenderableType:
     rows.add_column()
     rows.add_row("Open", f"[bold]{settings.PUBLIC_ORIGIN}[/bold]")
     rows.add_row("Sign in", admin.email)
-    if admin.password:
-        rows.add_row("Password", f"[bold]{admin.password}[/bold]  (shown only now)")
+    if admin.generated_password:
+        shown = f"[bold]{escape(admin.generated_password)}[/bold]  (shown only this once)"
+        rows.add_row("Password", shown)
     else:
-        rows.add_row("Password", "as before")
-    rows.add_row("Vault", f"{vault.name}, {vault.place}")
+        rows.add_row("Password", "the one you set")
+    rows.add_row("Vault", escape(f"{vault.name}, {vault.place}"))
     rows.add_row("Answers by", _model_line())
     rows.add_row("Stop", "Ctrl+C")
     hint = "[dim]Keyword search works at once; search by meaning fills in behind it.[/dim]"
@@ -40,7 +42,7 @@ def _try_line(vault: Vault) -> str:
     title = vault.note_set.order_by("?").values_list("title", flat=True).first()
     if vault.name == HANDBOOK_NAME:
         return "Try: [italic]What happens to an answer when the web process is killed?[/italic]"
-    return f"Try: [italic]What do we know about {title}?[/italic]" if title else "Try: ask it."
+    return f"Try: [italic]What do we know about {escape(title or vault.name)}?[/italic]"
 
 
 def _model_line() -> str:

@@ -16,7 +16,9 @@ TEST_LINES_PER_LINE = 1.3
 # Nothing is a better name for these than what the code in them does.
 BANNED_NAMES = {"utils", "helpers", "services", "common", "misc"}
 # The outer edges: a task, a run, and the file loop of a sync.
-MAY_CATCH_EVERYTHING = {"chat/runs.py", "vault/jobs.py", "vault/tasks.py", "vault/sync.py"}
+MAY_CATCH_EVERYTHING = {"chat/writing.py", "vault/jobs.py", "vault/tasks.py", "vault/sync.py"}
+# Libraries that raise whatever Python raises for what people write into their notes.
+GUARDS_A_LIBRARY = {"vault/core/rendering/math.py", "vault/core/front_matter.py"}
 
 
 def sources() -> Iterator[Path]:
@@ -58,7 +60,7 @@ def test_broad_excepts_stand_only_at_the_outer_edges() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ExceptHandler) and catches_everything(node)
     }
-    assert broad <= MAY_CATCH_EVERYTHING
+    assert broad <= MAY_CATCH_EVERYTHING | GUARDS_A_LIBRARY
 
 
 def test_every_module_says_what_it_holds() -> None:

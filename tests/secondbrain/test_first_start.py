@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
-from pytest_django import SettingsWrapper
+from pytest_django.fixtures import Settings
 
 from secondbrain import first_start
 from vault.models import Vault, VaultMember
@@ -18,9 +18,9 @@ from vault.models import Vault, VaultMember
 @pytest.mark.django_db
 def test_the_first_administrator_gets_a_password_that_works() -> None:
     admin = first_start.ensure_admin(email="admin@localhost", password="")
-    assert admin.password is not None
-    assert len(admin.password) >= 12
-    user = authenticate(username="admin@localhost", password=admin.password)
+    assert admin.generated_password is not None
+    assert len(admin.generated_password) >= 12
+    user = authenticate(username="admin@localhost", password=admin.generated_password)
     assert user is not None
     assert user.is_superuser
 
@@ -30,7 +30,7 @@ def test_a_second_start_leaves_the_administrator_alone() -> None:
     first_start.ensure_admin(email="admin@localhost", password="first password given")
     again = first_start.ensure_admin(email="other@localhost", password="something else here")
     assert again.email == "admin@localhost"
-    assert again.password is None
+    assert again.generated_password is None
     assert User.objects.count() == 1
     assert authenticate(username="admin@localhost", password="first password given")
 
@@ -58,7 +58,7 @@ def test_two_folders_of_one_name_get_slugs_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_a_folder_that_is_not_there_says_how_to_mend_it(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"not a folder.*Point VAULT"):
+    with pytest.raises(CommandError, match=r"is not a folder.*Point VAULT"):
         first_start.ensure_vault(tmp_path / "missing", owner="admin@localhost")
 
 
@@ -71,7 +71,7 @@ def test_a_taken_port_is_named_with_the_next_one() -> None:
             first_start.check_port_is_free(port)
 
 
-def test_one_data_folder_serves_one_start(settings: SettingsWrapper, tmp_path: Path) -> None:
+def test_one_data_folder_serves_one_start(settings: Settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     lock = first_start.lock_data_folder()
     with pytest.raises(CommandError, match="already runs"):

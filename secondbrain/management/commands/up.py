@@ -33,6 +33,8 @@ class StopRequested(Exception):
 
 
 class Command(BaseCommand):
+    # The tables that some checks look at are made by this very command.
+    requires_system_checks: list[str] = []
     help = "Prepare everything and run SecondBrain here: database, worker and web server."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -63,6 +65,7 @@ class Command(BaseCommand):
         first_start.check_port_is_free(settings.PORT)
         with self.console.status("Preparing the database…"):
             first_start.prepare_database()
+        self.check()
         with self.console.status("Collecting pages…"):
             first_start.collect_static()
         admin = first_start.ensure_admin(
