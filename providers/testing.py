@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
+import signal
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import cast, get_args
@@ -164,7 +166,9 @@ def words_of(text: str) -> list[str]:
 class HashEmbedder:
     """Bag of words hashed into `dimensions` buckets: texts with equal words are near.
 
-    Deterministic across processes. `embedded` counts the passages embedded so far.
+    Deterministic across processes. `embedded` counts the passages embedded so far. A model
+    named `… delay=20ms` takes that long for each passage, for tests of what happens
+    meanwhile; one named `… kills=WORD` ends its process at a passage with that word.
     """
 
     def __init__(
@@ -177,6 +181,11 @@ class HashEmbedder:
     ) -> None:
         self.dimensions = spec.dimensions if spec else dimensions
         self.max_tokens = spec.max_tokens if spec else max_tokens
+        name = spec.model if spec else ""
+        delay = re.search(r"delay=(\d+)ms", name)
+        self._delay = int(delay.group(1)) / 1000 if delay else 0.0
+        kills = re.search(r"kills=(\w+)", name)
+        self._kills = kills.group(1) if kills else ""
         self.embedded = 0
 
     def count_tokens(self, text: str) -> int:
@@ -189,6 +198,9 @@ class HashEmbedder:
         for text in texts:
             if self.count_tokens(text) > self.max_tokens:
                 raise errors.InputTooLong(f"A text has more than {self.max_tokens} tokens.")
+            if self._kills and self._kills in text:
+                os.kill(os.getpid(), signal.SIGKILL)
+        await asyncio.sleep(self._delay * len(texts))
         self.embedded += len(texts)
         return self._embed(texts)
 

@@ -137,7 +137,9 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "secondbrain_cache",
-    }
+    },
+    # django-q2 writes its statistics twice a second; nobody reads them.
+    "queue": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"},
 }
 
 # The queue is only a doorbell (vault/jobs.py holds the truth). Why these numbers:
@@ -147,6 +149,7 @@ JOB_WORKERS = env.int("JOB_WORKERS", default=1)
 Q_CLUSTER = {
     "name": "secondbrain",
     "orm": "default",
+    "cache": "queue",
     "workers": JOB_WORKERS,
     "queue_limit": JOB_WORKERS,
     "timeout": JOB_TIMEOUT,

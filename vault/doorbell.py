@@ -26,3 +26,8 @@ def send_canary() -> int:
 def canary_is_back(canary: int) -> bool:
     """Whether it went all the way: pushed, worked at, and acknowledged."""
     return not OrmQ.objects.filter(pk=canary).exists()
+
+
+def silence() -> None:
+    """Forget every bell that was rung: those of a dead cluster would be heard twice."""
+    OrmQ.objects.all().delete()

@@ -142,7 +142,7 @@ class Worker:
         try:
             self._wait_for_database()
             if not self.stopping.is_set():
-                self.cluster.start()
+                self._start()
             while not self.stopping.wait(TICK):
                 self._guarded(self._tick)
         finally:
@@ -181,9 +181,14 @@ class Worker:
         log.error("cluster_restarted", why=why)
         self.cluster.kill()
         if not self.stopping.wait(RESTART_PAUSE):
-            self.cluster.start()
-            self.watchdog.restarted()
-            jobs.sweep(again=True)
+            self._start()
+
+    def _start(self) -> None:
+        """Start a cluster with an empty queue and ring for all that is due."""
+        doorbell.silence()
+        jobs.sweep(again=True)
+        self.cluster.start()
+        self.watchdog.restarted()
 
     def _guarded(self, step: Callable[[], None]) -> None:
         """A database that is away is waited for: everything else goes on after it."""

@@ -1,0 +1,112 @@
+"""The real worker command as a process of its own, on the test database."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import connection
+
+# As in production, only quicker.
+QUICK = {
+    "JOB_LEASE": "3",
+    "JOB_RING_AGAIN": "2",
+    "JOB_WORKERS": "2",
+    "WORKER_SWEEP": "0.5",
+    "WORKER_CANARY": "1",
+    "WORKER_CANARY_LIMIT": "6",
+    "WORKER_PATIENCE": "5",
+    "WORKER_STOP": "5",
+    "QUIET_SECONDS": "0",
+}
+
+
+def database_url() -> str:
+    """Address of the database that this test uses."""
+    name = str(connection.settings_dict["NAME"])
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+
+
+def wait_until(is_so: Callable[[], bool], what: str, *, seconds: float = 60) -> None:
+    """Look again and again. Fails with `what` when time is over."""
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until, f"not in {seconds:.0f} s: {what}"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process is there, and no zombie."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in {"Z", "X"}
+
+
+def children(pid: int) -> list[int]:
+    """Direct children, oldest first."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found.append((int(fields[19]), int(entry.name)))
+    return [child for _started, child in sorted(found)]
+
+
+def cpu_ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@dataclass
+class RunningWorker:
+    """The command, and the queue's processes under it: leader, guard, and what it guards."""
+
+    process: subprocess.Popen[bytes]
+
+    @property
+    def leader(self) -> int | None:
+        return next(iter(children(self.process.pid)), None)
+
+    @property
+    def guard(self) -> int | None:
+        return next(iter(children(self.leader)), None) if self.leader else None
+
+    def guarded(self) -> list[int]:
+        """Two workers, monitor, pusher: in the order in which the guard starts them."""
+        return children(self.guard) if self.guard else []
+
+    def everybody(self) -> list[int]:
+        return [pid for pid in (self.leader, self.guard, *self.guarded()) if pid]
+
+
+@contextmanager
+def running_worker(*options: str, **environment: str) -> Iterator[RunningWorker]:
+    """The worker command; killed with all it started when the test is over."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", *options]
+    env = {**os.environ, **QUICK, "DATABASE_URL": database_url(), **environment}
+    worker = RunningWorker(subprocess.Popen(command, env=env))
+    try:
+        yield worker
+    finally:
+        worker.process.send_signal(signal.SIGTERM)
+        try:
+            worker.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            for pid in (*worker.everybody(), worker.process.pid):
+                os.kill(pid, signal.SIGKILL)
+            worker.process.wait()
