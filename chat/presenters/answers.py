@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ TIMING_LABELS = {
     "rerank": _("reranking"),
     "expand": _("reading around the hits"),
 }
+HEADING_LINE = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class SourceCard:
     start: int
     url: str
     updated: datetime | None
+
+    @property
+    def snippet(self) -> str:
+        """The text less its heading lines, which `where` tells already."""
+        return HEADING_LINE.sub("", self.text).strip() or self.text
 
 
 @dataclass(frozen=True, slots=True)

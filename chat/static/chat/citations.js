@@ -35,6 +35,14 @@ export function place(sentence, card, view) {
   return { left, top: above >= GAP ? above : Math.max(GAP, view.height - card.height - GAP) };
 }
 
+/** The paragraph, as [start, end), that the characters [start, end) of `points` stand in. */
+export function paragraphOf(points, [start, end]) {
+  const isBreak = (at) => points[at] === "\n" && points[at - 1] === "\n";
+  while (start > 0 && !isBreak(start - 1)) start -= 1;
+  while (end < points.length && !isBreak(end)) end += 1;
+  return [start, end];
+}
+
 export class Citations {
   constructor(root) {
     this.root = root;
@@ -113,7 +121,8 @@ export class Citations {
     const found = quoteIn(chip.href, Number(source.dataset.start), quote.length);
     if (!found) { place.textContent = quote.join(""); return; }
     const mark = Object.assign(document.createElement("mark"), { textContent: quote.slice(...found).join("") });
-    place.replaceChildren(quote.slice(0, found[0]).join(""), mark, quote.slice(found[1]).join(""));
+    const [start, end] = paragraphOf(quote, found);
+    place.replaceChildren(quote.slice(start, found[0]).join("").trimStart(), mark, quote.slice(found[1], end).join("").trimEnd());
     requestAnimationFrame(() => { place.scrollTop = Math.max(0, mark.offsetTop - place.offsetTop - 24); });
   }
 
@@ -170,6 +179,7 @@ export class Citations {
     const headings = passage.heading_path[0] === passage.title ? passage.heading_path.slice(1) : passage.heading_path;
     fill("where", [passage.vault_name, ...headings].join(" › "));
     fill("quote", passage.text);
+    fill("snippet", passage.text.replace(/^#{1,6}[ \t].*$/gm, "").trim() || passage.text);
     const when = passage.updated ? new Date(passage.updated) : null;
     fill("when", when ? when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) : "");
     return card;
