@@ -85,9 +85,10 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
     )
 
 
-def own_conversation(user: User, conversation_id: UUID) -> Conversation:
+def own_conversation(user: User, conversation_id: UUID, *, lock: bool = False) -> Conversation:
     """The conversation of `user`. Raises Refused, alike for missing and foreign ones."""
-    conversation = Conversation.objects.owned_by(user).filter(pk=conversation_id).first()
+    owned = Conversation.objects.owned_by(user).filter(pk=conversation_id)
+    conversation = (owned.select_for_update() if lock else owned).first()
     if conversation is None:
         raise not_found()
     return conversation
@@ -183,7 +184,7 @@ def _conversation(user: User, ask: Ask) -> Conversation:
             title=title_from_question(ask.text),
             vaults=list(ask.vaults) if ask.vaults is not None else None,
         )
-    conversation = own_conversation(user, ask.conversation)
+    conversation = own_conversation(user, ask.conversation, lock=True)
     if not conversation.title:
         conversation.title = title_from_question(ask.text)
         conversation.save(update_fields=["title"])

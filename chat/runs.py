@@ -15,6 +15,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
+from django.db import transaction
+
 from chat.core.asking import Ask, Refused, not_found
 from chat.core.events import Event, RunIds
 from chat.database import in_database
@@ -177,7 +179,10 @@ def delete_conversation(conversation: Conversation) -> None:
     """Delete a conversation and all in it; what is being written in it stops."""
     for run_id in conversation.runs.active().values_list("pk", flat=True):
         want_stop(run_id)
-    conversation.delete()
+    with transaction.atomic():
+        # What still writes waits here, and then finds its run gone.
+        list(conversation.runs.active().select_for_update(of=("self",)))
+        conversation.delete()
 
 
 def _attach(conversation_id: UUID, run_id: UUID | None, caller: Caller) -> Attached:

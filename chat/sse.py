@@ -11,12 +11,12 @@ import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.views.decorators.csrf import csrf_exempt
-from rest_framework.authentication import SessionAuthentication, get_authorization_header
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 
@@ -118,7 +118,7 @@ def _frame(kind: str, data: dict[str, Any], *, seq: int | None = None) -> str:
 
 def _caller_of(request: HttpRequest) -> Caller:
     """Who asks, by token or by session. Raises SignedOut, Refused."""
-    scheme, _, value = get_authorization_header(Request(request)).decode("latin-1").partition(" ")
+    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         token = find_token(value.strip())
         if token is None:
@@ -129,7 +129,7 @@ def _caller_of(request: HttpRequest) -> Caller:
         raise SignedOut
     if request.method != "GET":
         try:
-            SessionAuthentication().enforce_csrf(Request(request))
+            SessionAuthentication().enforce_csrf(cast("Request", request))
         except PermissionDenied as error:
             raise Refused("csrf", str(error.detail), status=403) from error
     return caller
