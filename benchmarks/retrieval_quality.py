@@ -1,0 +1,184 @@
+"""How well search ranks: nDCG@10, recall@20 and MRR@10 of a set in BEIR layout.
+
+    python benchmarks/retrieval_quality.py FOLDER [--queries 300] [--mode hybrid ...]
+
+FOLDER holds `corpus.jsonl` (`_id`, `title`, `text`) or a folder `notes/`, `queries.jsonl`
+(`_id`, `text`) and `qrels.tsv` (here or one folder up). The corpus becomes a throw-away
+vault, read, cut, embedded and searched by the product's own functions, and is deleted
+afterwards. Dev and test apart: a query is dev when the first hex digit of the SHA-1 of
+its id is even. Tune on dev alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+MODES = ("keyword", "semantic", "hybrid")
+DEPTH = 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--queries", type=int, default=0, help="at most so many; 0: all")
+    parser.add_argument("--mode", action="append", choices=MODES, default=[])
+    parser.add_argument("--fusion", choices=("convex", "rrf"), default="convex")
+    options = parser.parse_args()
+    start_django()
+    queries, relevant = read_queries(options.folder)
+    chosen = [query for query in queries if relevant.get(query["_id"])]
+    if options.queries:
+        chosen = sorted(chosen, key=lambda q: digest(q["_id"]))[: options.queries]
+    with tempfile.TemporaryDirectory() as place:
+        paths = write_notes(options.folder, Path(place))
+        vault = build_vault(Path(place))
+        try:
+            for mode in options.mode or MODES:
+                evaluate(vault, chosen, relevant, paths, mode=mode, fusion=options.fusion)
+        finally:
+            vault.delete()
+
+
+def start_django() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "secondbrain.settings")
+    os.environ.setdefault("LOG_LEVEL", "ERROR")
+    from secondbrain.embedded import ensure_database
+
+    ensure_database()
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+
+
+def read_queries(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
+    """The queries, and for each id the grade of every relevant document."""
+    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    judged = next(p for p in (folder / "qrels.tsv", folder.parent / "qrels.tsv") if p.exists())
+    relevant: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in judged.read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        if float(grade) > 0:
+            relevant[query][document] = float(grade)
+    return [json.loads(line) for line in lines if line.strip()], relevant
+
+
+def write_notes(folder: Path, place: Path) -> dict[str, str]:
+    """Write the corpus as Markdown files into `place`; document ids by path."""
+    paths: dict[str, str] = {}
+    notes = folder / "notes"
+    if notes.is_dir():
+        for source in sorted(notes.rglob("*.md")):
+            path = source.relative_to(notes).as_posix()
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(source.read_bytes())
+            paths[path] = path
+        return paths
+    corpus = (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(corpus):
+        document = json.loads(line)
+        path = f"{number // 500:03}/{number:06}.md"
+        (place / path).parent.mkdir(exist_ok=True)
+        header = json.dumps({"title": document.get("title") or " "}, ensure_ascii=False)
+        (place / path).write_text(f"---\n{header}\n---\n{document['text']}\n", encoding="utf-8")
+        paths[path] = document["_id"]
+    return paths
+
+
+def build_vault(place: Path) -> Any:
+    from providers.presets import load_presets
+    from vault.adding import add_vault
+    from vault.embedding import embed_pending
+    from vault.lexemes import refresh_lexemes
+    from vault.sync import sync_vault
+
+    load_presets()
+    slug = f"quality-{os.getpid()}"
+    started = time.monotonic()
+    vault, _ = add_vault(place, slug=slug)
+    sync_vault(vault.pk)
+    refresh_lexemes(force=True)
+    synced = time.monotonic()
+    while embed_pending(vault.pk, most_seconds=60).left:
+        print(".", end="", flush=True, file=sys.stderr)
+    embedded = time.monotonic()
+    print(f"sync {synced - started:.0f} s, embed {embedded - synced:.0f} s", file=sys.stderr)
+    return vault
+
+
+def evaluate(
+    vault: Any,
+    queries: list[dict[str, Any]],
+    relevant: dict[str, dict[str, float]],
+    paths: dict[str, str],
+    *,
+    mode: str,
+    fusion: str,
+) -> None:
+    from asgiref.sync import async_to_sync
+
+    from retrieval.core.types import Mode
+    from retrieval.models import RetrievalSettings
+    from retrieval.search import search_notes
+    from vault.core.types import Scope
+
+    before = RetrievalSettings.objects.filter(pk=1).values("fusion").first()
+    RetrievalSettings.objects.update_or_create(pk=1, defaults={"fusion": fusion})
+    scope = Scope(user_id=0, vault_ids=(vault.pk,))
+    scores: dict[str, list[tuple[float, float, float]]] = {"dev": [], "test": []}
+    times = []
+    for query in queries:
+        started = time.monotonic()
+        found = async_to_sync(search_notes)(
+            query["text"], scope=scope, mode=Mode(mode), limit=DEPTH
+        )
+        times.append((time.monotonic() - started) * 1000)
+        ranked = [paths[hit.path] for hit in found.hits]
+        part = "dev" if int(digest(query["_id"])[0], 16) % 2 == 0 else "test"
+        scores[part].append(measure(ranked, relevant[query["_id"]]))
+    if before:
+        RetrievalSettings.objects.filter(pk=1).update(**before)
+    times.sort()
+    speed = f"p50 {times[len(times) // 2]:.0f} ms, p95 {times[int(len(times) * 0.95)]:.0f} ms"
+    for part, rows in scores.items():
+        if rows:
+            ndcg, recall, mrr = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+            print(
+                f"{mode:9} {part:5} {len(rows):5} queries  nDCG@10 {ndcg:.3f}  "
+                f"recall@20 {recall:.3f}  MRR@10 {mrr:.3f}  {speed}"
+            )
+
+
+def measure(ranked: list[str], relevant: dict[str, float]) -> tuple[float, float, float]:
+    """nDCG@10 with linear gain, recall@20, reciprocal rank of the first hit in ten."""
+    gained = sum(
+        relevant.get(document, 0) / math.log2(rank + 1)
+        for rank, document in enumerate(ranked[:10], start=1)
+    )
+    best = sorted(relevant.values(), reverse=True)[:10]
+    ideal = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1))
+    recall = len(relevant.keys() & set(ranked[:20])) / len(relevant)
+    first = next((1 / n for n, d in enumerate(ranked[:10], start=1) if d in relevant), 0.0)
+    return gained / ideal, recall, first
+
+
+def digest(text: str) -> str:
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    main()
