@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from providers.models import EmbeddingModel
 from retrieval.core import sql
-from retrieval.core.query import ParsedQuery, like_pattern, phrase_pattern
+from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pattern
 from retrieval.core.sql import fill
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
 from retrieval.facts import ScopeFacts
@@ -108,7 +108,7 @@ def search_statement(
         "configs": list(facts.text_configs),
         "text": query.text,
         "made": " ".join(query_tokens(query.text)),
-        "keys": sorted({lookup_key(query.text)} - {""}) if by_words else [],
+        "keys": sorted(set(map(lookup_key, names_in(query))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
     }
     meaning, meaning_values = _meaning(vectors, facts=facts, filters=filters, depth=knobs.depth)

@@ -16,6 +16,8 @@ _PHRASE = re.compile(r'"([^"]*)"')
 # A minus excludes only in front of a word of two characters or more: `-v` and `--exclude`
 # are options that people look for.
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
+_WIKILINK = re.compile(r"\[\[([^\[\]]+)\]\]")
+_IDENTIFIER = re.compile(r"(?=.*\d)(?=.*\D).{5,}", re.DOTALL)
 _SIGN = re.compile(r"[^\w\s.,;:!?'’]")
 _WORD = re.compile(r"\w*[^\W_]\w*")
 
@@ -67,15 +69,16 @@ def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
     return ParsedQuery(ranked, phrases, excluded)
 
 
-def word_grams(text: str, *, longest: int = 6) -> tuple[str, ...]:
-    """Runs of one to `longest` words of `text`, longest first, each once."""
-    words = text.split()
-    grams = (
-        " ".join(words[start : start + size])
-        for size in range(min(longest, len(words)), 0, -1)
-        for start in range(len(words) - size + 1)
-    )
-    return tuple(dict.fromkeys(grams))
+def names_in(query: ParsedQuery) -> tuple[str, ...]:
+    """What in a query may be the name of a note: all of it, phrases, wikilinks, identifiers.
+
+    An identifier has a digit and something that is none, as `INV/2026/00037` and
+    `2026-03-01` do; a bare year would name a note in every other question.
+    """
+    linked = [target.split("|")[0].split("#")[0] for target in _WIKILINK.findall(query.text)]
+    identifiers = [word.strip("\"'`.,;:!?()[]{}<>«»“”") for word in query.text.split()]
+    found = [word for word in identifiers if _IDENTIFIER.match(word)]
+    return tuple(dict.fromkeys((query.text, *query.phrases, *linked, *found)))
 
 
 def phrase_pattern(phrase: str) -> str:

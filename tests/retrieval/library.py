@@ -13,8 +13,13 @@ from providers.models import EmbeddingModel, Provider
 from providers.registry import embedder
 from vault.core.lexical import made_tokens
 from vault.core.names import lookup_keys
+from vault.core.types import FileState
 from vault.embedding import fingerprint
+from vault.indexing import fill_note, reading_options
+from vault.indexing import write_note as write_indexed
+from vault.lexemes import know_lexemes
 from vault.models import Chunk, ChunkVector, Note, Vault
+from vault.reading import parse_file
 
 DIMENSIONS = 64
 MODIFIED = datetime(2026, 3, 1, tzinfo=UTC)
@@ -72,6 +77,19 @@ def write_note(
             text_config=text_config,
         )
         start += len(paragraph) + 2
+    return note
+
+
+def write_markdown(vault: Vault, path: str, text: str) -> Note:
+    """A note read, cut and indexed from Markdown by the product's own functions."""
+    options = reading_options(vault)
+    data = text.encode()
+    state = FileState(path, len(data), MODIFIED, hashlib.sha256(data).hexdigest())
+    reading = parse_file(data, path=path, options=options)
+    note = Note(vault=vault)
+    fill_note(note, state, reading)
+    write_indexed(note, reading, text_changed=True)
+    know_lexemes([note.pk])
     return note
 
 

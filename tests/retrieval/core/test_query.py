@@ -12,6 +12,7 @@ from retrieval.core.query import (
     LONGEST_QUERY,
     clean,
     like_pattern,
+    names_in,
     parse_query,
     phrase_pattern,
 )
@@ -76,3 +77,10 @@ def test_a_phrase_pattern_finds_its_phrase_and_nothing_in_its_place(phrase: str)
 
 def test_wildcards_of_like_are_escaped() -> None:
     assert like_pattern(r"50%_\x") == r"%50\%\_\\x%"
+
+
+def test_names_in_a_query_are_the_whole_phrases_links_and_identifiers() -> None:
+    text = 'what of "blue pump", [[Folder/Kestrel#May|it]] and INV/2026/00037? in 2026'
+    names = names_in(parse_query(text, operators=True))
+    assert names[0].startswith("blue pump what of")
+    assert names[1:] == ("blue pump", "Folder/Kestrel", "INV/2026/00037")

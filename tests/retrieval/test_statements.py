@@ -1,0 +1,162 @@
+"""The statement itself: its plan, its rights, its behaviour in a large index."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.db import connection
+
+from providers.models import EmbeddingModel
+from retrieval.core.query import parse_query
+from retrieval.core.types import Knobs, Mode
+from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.statements import VectorArm, run_search, search_statement
+from tests.cast import Cast, make_vault
+from tests.retrieval.library import make_embedding_model
+from vault.access import scope_for
+from vault.core.types import Scope
+from vault.embedding import fingerprint
+from vault.fields import Vector
+from vault.models import Chunk, ChunkVector, Note, Vault
+from vault.vector_index import index_name, model_condition, vector_cast
+
+pytestmark = pytest.mark.django_db
+
+DIMENSIONS = 32
+FAR = 40
+RANDOM = np.random.default_rng(7)
+
+
+def unit(vector: np.ndarray) -> Vector:
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def fill(vault: Vault, model: EmbeddingModel, vectors: list[Vector]) -> None:
+    """One note with a chunk for each vector."""
+    note = Note.objects.create(
+        vault=vault, path="n.md", title="n", content_hash="x", file_modified="2026-01-01T00:00Z"
+    )
+    chunks = Chunk.objects.bulk_create(
+        Chunk(
+            vault=vault, note=note, ordinal=number, heading_path=["n"], content="the pump",
+            start=0, end=1, start_line=1, end_line=1, tokens=1, embed_hash="x",
+        )
+        for number in range(len(vectors))
+    )  # fmt: skip
+    ChunkVector.objects.bulk_create(
+        ChunkVector(
+            vault=vault, chunk=chunk, embedding_model=model, embed_hash="x",
+            fingerprint=fingerprint(model), vector=vector,
+        )
+        for chunk, vector in zip(chunks, vectors, strict=True)
+    )  # fmt: skip
+    vault.embedding_model = model
+    vault.save()
+
+
+@pytest.fixture
+def crowd(cast: Cast) -> tuple[Scope, ScopeFacts, VectorArm]:
+    """A vault of 40 vectors far from the query beside one of 3,000, under one index."""
+    model = make_embedding_model(dimensions=DIMENSIONS)
+    query = unit(RANDOM.normal(size=DIMENSIONS))
+    big = make_vault("big", owner=cast.outsider)
+    fill(big, model, [unit(v) for v in RANDOM.normal(size=(3000, DIMENSIONS))])
+    noise = RANDOM.normal(size=(FAR, DIMENSIONS)) * 0.1
+    fill(cast.vault, model, [unit(noise[row] - query) for row in range(FAR)])
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(
+            f"CREATE INDEX {index_name(model)} ON vault_chunkvector USING hnsw "
+            f"((vector::{vector_cast(model)}) halfvec_cosine_ops) "
+            f"WHERE {model_condition(model)}"
+        )
+        cursor.execute("ANALYZE vault_chunkvector")
+    scope = scope_for(cast.owner)
+    arm = VectorArm(model, scope.vault_ids, query=query)
+    return scope, scope_facts(scope), arm
+
+
+def plan_of(scope: Scope, facts: ScopeFacts, arm: VectorArm) -> str:
+    knobs = Knobs(mode=Mode.SEMANTIC)
+    statement, values = search_statement(
+        parse_query("pump"), scope=scope, facts=facts, knobs=knobs, vectors=[arm]
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+        cursor.execute("EXPLAIN " + statement, values)
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+def test_a_large_scope_uses_the_index_of_its_model(
+    crowd: tuple[Scope, ScopeFacts, VectorArm],
+) -> None:
+    scope, facts, arm = crowd
+    assert index_name(arm.model) in plan_of(scope, replace(facts, is_small=False), arm)
+
+
+def test_a_small_scope_is_searched_exactly(crowd: tuple[Scope, ScopeFacts, VectorArm]) -> None:
+    scope, facts, arm = crowd
+    assert facts.is_small
+    assert index_name(arm.model) not in plan_of(scope, facts, arm)
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_small_vault_in_a_big_index_gives_as_many_rows_as_asked(
+    crowd: tuple[Scope, ScopeFacts, VectorArm], *, is_small: bool
+) -> None:
+    scope, facts, arm = crowd
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+    found = run_search(
+        parse_query("pump"),
+        scope=scope,
+        facts=replace(facts, is_small=is_small),
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=10),
+        vectors=[arm],
+    )
+    own = set(Chunk.objects.filter(vault_id__in=scope.vault_ids).values_list("pk", flat=True))
+    cosines = [candidate.cosine for candidate in found.candidates]
+    assert len(found.candidates) == 10
+    assert {candidate.chunk_id for candidate in found.candidates} <= own
+    assert cosines == sorted(cosines, reverse=True)
+
+
+def test_a_filter_that_matches_fewer_rows_than_asked_returns_them_all(
+    crowd: tuple[Scope, ScopeFacts, VectorArm],
+) -> None:
+    scope, facts, arm = crowd
+    found = run_search(
+        parse_query("pump"),
+        scope=scope,
+        facts=facts,
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=500),
+        vectors=[arm],
+    )
+    assert len(found.candidates) == FAR
+
+
+def test_text_of_users_is_bound_and_never_part_of_the_statement(cast: Cast) -> None:
+    evil = """x'); DROP TABLE vault_note; -- "quoted'phrase" -ex'cluded"""
+    scope = scope_for(cast.owner)
+    statement, values = search_statement(
+        parse_query(evil, operators=True),
+        scope=scope,
+        facts=scope_facts(scope),
+        knobs=Knobs(),
+        vectors=[],
+    )
+    assert "DROP" not in statement
+    assert "quoted" not in statement.replace("quoted_", "")
+    assert any("DROP" in str(value) for value in values.values())
+
+
+def test_facts_count_what_is_there(crowd: tuple[Scope, ScopeFacts, VectorArm]) -> None:
+    _scope, facts, arm = crowd
+    assert (facts.chunks, facts.vaults[0].vectors) == (FAR, FAR)
+    assert facts.models == {arm.model: (facts.vaults[0].vault_id,)}
+    assert facts.text_configs == ("simple",)
+    assert facts.has_halfvec
+    assert facts.has_trigrams
+    assert facts.gaps() == ()
