@@ -1,0 +1,118 @@
+"""A browser, a running product, and two people with different rights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from providers.models import ChatModel, Provider
+from providers.presets import load_presets
+from tests.cast import PASSWORD, make_user
+from tests.live import LiveProduct
+from vault.adding import add_vault
+from vault.embedding import embed_pending
+from vault.models import Vault
+from vault.sync import sync_vault
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+# What each note says stands in no other note: a test sees at once what was found.
+NOTES = {
+    "Birds/Heron.md": (
+        "---\ntags: [birds]\n---\n# Heron\n\nHerons stand still for hours.\n\n"
+        "## Names\n\nThe grey heron of pond seven is called Ottokar. He arrived in March.\n\n"
+        "See also [[Kingfisher]].\n"
+    ),
+    "Birds/Kingfisher.md": "# Kingfisher\n\nThe kingfisher nests in the bank below the mill.\n",
+    "Pump.md": "# Pump\n\nThe pump of pond seven is serviced every ninth week by the mill.\n",
+}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"{CHROMIUM} is missing: apt-get install chromium (see .ci/run)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def owner(transactional_db: None) -> User:
+    load_presets()
+    return make_user("owner")
+
+
+@pytest.fixture
+def outsider(transactional_db: None) -> User:
+    return make_user("outsider")
+
+
+@pytest.fixture
+def pond(owner: User, tmp_path: Path) -> Vault:
+    """The vault "Pond", read and embedded by the real parts."""
+    folder = tmp_path / "Pond"
+    for path, text in NOTES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    vault, _new = add_vault(folder, slug="pond", name="Pond", owner=owner)
+    sync_vault(vault.pk)
+    embed_pending(vault.pk, most_seconds=60)
+    return vault
+
+
+@pytest.fixture
+def slow_model(owner: User) -> ChatModel:
+    """A model that takes about ten seconds to write, one word after the other."""
+    provider = Provider.objects.create(
+        slug="script", name="Script", kind="fake", needs_key=False, position=0
+    )
+    return ChatModel.objects.create(
+        provider=provider, name="pause:0.05|words:200", label="Slow script", is_default=True
+    )
+
+
+@pytest.fixture
+def product(transactional_db: None, tmp_path: Path) -> Iterator[LiveProduct]:
+    live = LiveProduct(tmp_path)
+    live.start("serve")
+    yield live
+    live.stop()
+
+
+SignIn = Callable[[User], Page]
+
+
+@pytest.fixture
+def sign_in(browser: Browser, product: LiveProduct) -> Iterator[SignIn]:
+    """Opens a browser of its own for a user. Errors of pages fail the test at its end."""
+    contexts: list[BrowserContext] = []
+    troubles: list[str] = []
+
+    def enter(user: User) -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", lambda request: watch(request.url))
+        page.goto(f"{product.url}/accounts/login/")
+        page.get_by_label("Email", exact=False).first.fill(user.email)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_label("Your question").wait_for()
+        return page
+
+    def watch(url: str) -> None:
+        if not url.startswith((product.url, product.url.replace("http", "ws"), "data:", "blob:")):
+            troubles.append(f"a request left the product: {url}")
+
+    yield enter
+    for context in contexts:
+        context.close()
+    assert troubles == []
