@@ -1,0 +1,219 @@
+"""Every address of the product, asked by each of four people.
+
+A route that is not in the table fails: whoever adds one says here who may use it. The
+socket's commands have the same table in tests/chat/.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from chat.models import Conversation, Message
+from providers.presets import load_presets
+from tests.cast import Cast
+from vault.models import Note, VaultMember
+
+# Addresses of libraries, which have their own tests: sign-in, admin.
+FOREIGN = ("account_", "mfa_", "socialaccount_", "openid_connect_", "admin:")
+SIGN_IN = 302
+PEOPLE = ("owner", "mate", "outsider", "anonymous")
+
+
+@dataclass(frozen=True)
+class Row:
+    """An address, how it is called, and the status each of PEOPLE gets.
+
+    None: not called here, because it would begin an answer; tests/chat/ does.
+    """
+
+    name: str
+    expected: tuple[int | None, int | None, int | None, int | None]
+    method: str = "get"
+    kwargs: Callable[[World], dict[str, Any]] = field(default=lambda world: {})
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.name}"
+
+
+@dataclass(frozen=True)
+class World:
+    """The owner's things, by which everybody's rights are tried."""
+
+    cast: Cast
+    note: Note
+    mate: VaultMember
+    conversation: Conversation
+    question: Message
+    answer: Message
+
+
+def in_vault(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug}
+
+
+def of_note(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug, "path": world.note.path}
+
+
+def note_id(world: World) -> dict[str, Any]:
+    return {"note_id": world.note.pk}
+
+
+def of_member(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug, "member_id": world.mate.pk}
+
+
+def conversation_id(world: World) -> dict[str, Any]:
+    return {"conversation_id": world.conversation.pk}
+
+
+def conversation(world: World) -> dict[str, Any]:
+    return {"conversation": world.conversation.pk}
+
+
+def message(world: World) -> dict[str, Any]:
+    return {"conversation": world.conversation.pk, "message": world.answer.pk}
+
+
+def turn(world: World) -> dict[str, Any]:
+    return {"conversation_id": world.conversation.pk, "message_id": world.answer.pk}
+
+
+ROWS = (
+    # Health and descriptions say nothing about anybody's notes.
+    Row("healthz", (200, 200, 200, 200)),
+    Row("readyz", (200, 200, 200, 200)),
+    Row("schema", (200, 200, 200, 401)),
+    Row("api-docs", (200, 200, 200, 401)),
+    # Everybody's own first page, list and settings.
+    Row("home", (200, 200, 200, SIGN_IN)),
+    Row("conversations", (200, 200, 200, SIGN_IN)),
+    Row("chat_settings", (200, 200, 200, SIGN_IN)),
+    Row("search", (200, 200, 200, SIGN_IN)),
+    Row("vaults", (200, 200, 200, SIGN_IN)),
+    Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),
+    Row("api-vaults", (200, 200, 200, 401)),
+    Row("api-index-status", (200, 200, 200, 401)),
+    Row("api-chat-options", (200, 200, 200, 401)),
+    Row("api-chat-settings", (200, 200, 200, 401)),
+    Row("api-conversations", (200, 200, 200, 401)),
+    # A vault: readers read, editors sync, owners decide. Missing is forbidden.
+    Row("vault", (200, 200, 404, SIGN_IN), kwargs=in_vault),
+    Row("vault-state", (200, 200, 404, SIGN_IN), kwargs=in_vault),
+    Row("vault-report", (200, 200, 404, SIGN_IN), kwargs=in_vault),
+    Row("vault-tree", (200, 200, 404, SIGN_IN), kwargs=in_vault),
+    Row("vault-sync", (302, 404, 404, SIGN_IN), "post", in_vault),
+    Row("vault-retry", (302, 404, 404, SIGN_IN), "post", in_vault),
+    Row("vault-answer", (302, 404, 404, SIGN_IN), "post", in_vault, {"answer": "resume"}),
+    Row("vault-members", (302, 404, 404, SIGN_IN), "post", in_vault),
+    Row("vault-member", (302, 404, 404, SIGN_IN), "post", of_member, {"role": "editor"}),
+    Row("note", (200, 200, 404, SIGN_IN), kwargs=of_note),
+    Row("vault-file", (404, 404, 404, SIGN_IN), kwargs=of_note),
+    Row("api-note", (200, 200, 404, 401), kwargs=note_id),
+    Row("api-similar", (200, 200, 404, 401), kwargs=note_id),
+    Row("api-section", (200, 200, 404, 401), kwargs=note_id, data={"path": "Heron"}),
+    # A conversation belongs to one person.
+    Row("conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("turn", (200, 404, 404, SIGN_IN), kwargs=turn),
+    Row("rename_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("delete_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("api-conversation", (200, 404, 404, 401), kwargs=conversation),
+    Row("api-events", (200, 404, 404, 401), kwargs=message),
+    Row("api-stop", (None, 404, 404, 401), "post", message),
+    Row("api-ask", (None, 404, 404, 401), "post", conversation, {"text": "And now?"}),
+    Row("ask", (None, None, None, SIGN_IN), "post", data={"text": "Who?"}),
+)
+
+
+def own_names(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix
+            yield from own_names(pattern.url_patterns, inner)
+        elif pattern.name:
+            yield prefix + pattern.name
+
+
+@pytest.fixture
+def world(cast: Cast) -> World:
+    load_presets()
+    note = Note.objects.create(
+        vault=cast.vault,
+        path="Birds/Heron.md",
+        title="Heron",
+        body="# Heron\n\nThe heron is called Ottokar.\n",
+        headings=[{"level": 1, "text": "Heron", "start": 0, "line": 1}],
+        content_hash="0" * 64,
+        file_modified=timezone.now(),
+    )
+    talk = Conversation.objects.create(owner=cast.owner, title="About Ottokar")
+    question = Message.objects.create(conversation=talk, role="user", text="Who is Ottokar?")
+    answer = Message.objects.create(
+        conversation=talk, parent=question, role="assistant", text="A heron."
+    )
+    mate = VaultMember.objects.get(vault=cast.vault, user=cast.mate)
+    return World(cast, note, mate, talk, question, answer)
+
+
+def call(row: Row, world: World, who: str) -> HttpResponse:
+    client = Client(raise_request_exception=False)
+    if who != "anonymous":
+        client.force_login(getattr(world.cast, who))
+    url = reverse(row.name, kwargs=row.kwargs(world))
+    is_api_post = row.method == "post" and row.name.startswith("api-")
+    options = {"content_type": "application/json"} if is_api_post else {}
+    return getattr(client, row.method)(url, data=row.data, **options)  # type: ignore[no-any-return]
+
+
+def test_every_address_is_in_the_table() -> None:
+    names = {
+        name for name in own_names(get_resolver().url_patterns) if not name.startswith(FOREIGN)
+    }
+    assert names == {row.name for row in ROWS}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_each_person_gets_what_the_table_says(row: Row, world: World) -> None:
+    for who, expected in zip(PEOPLE, row.expected, strict=True):
+        if expected is None:
+            continue
+        reply = call(row, world, who)
+        assert reply.status_code == expected, f"{who}: {reply.status_code}"
+        if expected == SIGN_IN and who == "anonymous":
+            assert "/accounts/login/" in reply.headers["Location"]
+        if expected in {404, 401} or who == "outsider":
+            shown = b"" if reply.streaming else reply.content
+            assert b"Ottokar" not in shown
+            assert b"Heron" not in shown
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.expected[2] == 404], ids=str)
+def test_forbidden_and_missing_are_told_apart_by_nothing(row: Row, world: World) -> None:
+    forbidden = call(row, world, "outsider")
+    missing_kwargs = {
+        name: {int: 999_999_999, uuid.UUID: uuid.uuid4()}.get(type(value), "no-such-thing")
+        for name, value in row.kwargs(world).items()
+    }
+    missing = call(
+        Row(row.name, row.expected, row.method, lambda _: missing_kwargs, row.data),
+        world,
+        "outsider",
+    )
+    assert missing.status_code == forbidden.status_code
+    assert without_token(missing.content) == without_token(forbidden.content)
+
+
+def without_token(content: bytes) -> bytes:
+    """The page less its CSRF token, which is new on every page."""
+    return re.sub(rb'(csrf[^>]*value="|X-CSRFToken[^,}]*)[^"&,}]*', rb"\1", content)
