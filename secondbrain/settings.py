@@ -258,6 +258,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Ask questions of your team's notes.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SWAGGER_UI_DIST": "SIDECAR",
 }
 

@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
 from django.http import HttpResponse
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from chat.models import Conversation, Message
+from chat.runs import runs_here
 from providers.presets import load_presets
-from tests.cast import Cast
+from tests.cast import Cast, make_cast
 from vault.models import Note, VaultMember
 
 # Addresses of libraries, which have their own tests: sign-in, admin.
@@ -99,7 +102,7 @@ ROWS = (
     # Everybody's own first page, list and settings.
     Row("home", (200, 200, 200, SIGN_IN)),
     Row("conversations", (200, 200, 200, SIGN_IN)),
-    Row("chat_settings", (200, 200, 200, SIGN_IN)),
+    Row("chat_settings", (302, 302, 302, SIGN_IN), "post"),
     Row("search", (200, 200, 200, SIGN_IN)),
     Row("vaults", (200, 200, 200, SIGN_IN)),
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),
@@ -129,10 +132,14 @@ ROWS = (
     Row("rename_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
     Row("delete_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
     Row("api-conversation", (200, 404, 404, 401), kwargs=conversation),
-    Row("api-events", (200, 404, 404, 401), kwargs=message),
     Row("api-stop", (None, 404, 404, 401), "post", message),
-    Row("api-ask", (None, 404, 404, 401), "post", conversation, {"text": "And now?"}),
     Row("ask", (None, None, None, SIGN_IN), "post", data={"text": "Who?"}),
+)
+
+# Streams: asked with the asynchronous client, on committed rows.
+STREAMS = (
+    Row("api-events", (200, 404, 404, 401), kwargs=message),
+    Row("api-ask", (None, 404, 404, 401), "post", conversation, {"text": "And now?"}),
 )
 
 
@@ -147,6 +154,15 @@ def own_names(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Ite
 
 @pytest.fixture
 def world(cast: Cast) -> World:
+    return make_world(cast)
+
+
+@pytest.fixture
+def committed_world(transactional_db: None) -> World:
+    return make_world(make_cast())
+
+
+def make_world(cast: Cast) -> World:
     load_presets()
     note = Note.objects.create(
         vault=cast.vault,
@@ -180,7 +196,7 @@ def test_every_address_is_in_the_table() -> None:
     names = {
         name for name in own_names(get_resolver().url_patterns) if not name.startswith(FOREIGN)
     }
-    assert names == {row.name for row in ROWS}
+    assert names == {row.name for row in (*ROWS, *STREAMS)}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
@@ -196,6 +212,26 @@ def test_each_person_gets_what_the_table_says(row: Row, world: World) -> None:
             shown = b"" if reply.streaming else reply.content
             assert b"Ottokar" not in shown
             assert b"Heron" not in shown
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.asyncio
+@pytest.mark.parametrize("row", STREAMS, ids=str)
+async def test_each_person_gets_what_the_table_says_of_a_stream(
+    row: Row, committed_world: World
+) -> None:
+    url = reverse(row.name, kwargs=row.kwargs(committed_world))
+    for who, expected in zip(PEOPLE, row.expected, strict=True):
+        if expected is None:
+            continue
+        client = AsyncClient()
+        if who != "anonymous":
+            await client.aforce_login(getattr(committed_world.cast, who))
+        options = {"content_type": "application/json"} if row.method == "post" else {}
+        reply = await getattr(client, row.method)(url, data=row.data, **options)
+        assert reply.status_code == expected, who
+    await runs_here().drain(0)
+    await sync_to_async(connections.close_all)()
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.expected[2] == 404], ids=str)
