@@ -20,7 +20,7 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, Run
 from chat.runs import runs_here
 from providers.presets import load_presets
 from tests.cast import Cast, make_cast
@@ -177,6 +177,13 @@ def make_world(cast: Cast) -> World:
     question = Message.objects.create(conversation=talk, role="user", text="Who is Ottokar?")
     answer = Message.objects.create(
         conversation=talk, parent=question, role="assistant", text="A heron."
+    )
+    Run.objects.create(
+        conversation=talk,
+        message=answer,
+        state=Run.State.ENDED,
+        owner_process="ended",
+        lease_until=timezone.now(),
     )
     mate = VaultMember.objects.get(vault=cast.vault, user=cast.mate)
     return World(cast, note, mate, talk, question, answer)
