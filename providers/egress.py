@@ -30,7 +30,7 @@ async def resolve(host: str, port: int) -> list[Address]:
     """Every address of a host. Odd spellings (`127.1`, `0x7f000001`) are addresses too."""
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await loop.getaddrinfo(host.rstrip("."), port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise httpx2.ConnectError(f"the name {host} cannot be resolved") from error
     return list(dict.fromkeys(ip_address(place[0]) for *_, place in found))
