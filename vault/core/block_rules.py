@@ -53,10 +53,13 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 (called by markdown-it)
-    if start_line + 2 > end_line or state.is_code_block(start_line):
-        return False
     below = start_line + 1
-    if state.sCount[below] < state.blkIndent or state.is_code_block(below):
+    if below >= end_line or state.sCount[below] < state.blkIndent:
+        return False
+    # Asked for every line of a note, so the cheapest test comes first.
+    if not state.src.startswith(("|", ":", "-"), state.bMarks[below] + state.tShift[below]):
+        return False
+    if state.is_code_block(start_line) or state.is_code_block(below):
         return False
     header = _line(state, start_line)
     delimiter = _line(state, below)
@@ -96,8 +99,9 @@ def _math(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bo
 def _delimited(state: StateBlock, lines: tuple[int, int], marker: str, kind: str) -> bool:
     """Lines from one that begins with the marker to the next that has it. Unclosed is text."""
     start_line, end_line = lines
-    opener = _line(state, start_line)
-    if not opener.startswith(marker) or marker in opener[len(marker) :]:
+    if not state.src.startswith(marker, state.bMarks[start_line] + state.tShift[start_line]):
+        return False
+    if marker in _line(state, start_line)[len(marker) :]:
         return False
     if state.is_code_block(start_line):
         return False

@@ -223,6 +223,7 @@ def _gathered(pieces: list[Piece], room: int, overlap: int) -> list[list[Piece]]
 def _sections(note: ParsedNote) -> Iterator[_Section]:
     blocks = note.blocks or tuple(read_layout(note.body).blocks)
     headings = {heading.start: heading for heading in note.headings}
+    main = next((heading.text for heading in note.headings if heading.level == 1), None)
     trail: list[Heading] = []
     section = _Section((note.title,), [])
     for block in blocks:
@@ -233,19 +234,18 @@ def _sections(note: ParsedNote) -> Iterator[_Section]:
             while trail and trail[-1].level >= heading.level:
                 trail.pop()
             trail.append(heading)
-            section = _Section(_path(note, trail), [])
+            section = _Section(_path(note.title, main, trail), [])
         section.blocks.append(block)
     if section.blocks:
         yield section
 
 
-def _path(note: ParsedNote, trail: list[Heading]) -> tuple[str, ...]:
+def _path(title: str, main: str | None, trail: list[Heading]) -> tuple[str, ...]:
     """Title and headings; a title that is itself the first heading stands above its own only."""
     texts = [heading.text for heading in trail if heading.text]
     top = trail[0]
-    main = next((heading for heading in note.headings if heading.level == 1), None)
-    if texts and top.level == 1 and main and main.text == note.title:
-        return tuple(texts) if top.text else (note.title, *texts)
-    if texts and texts[0].casefold() == note.title.casefold():
-        return (note.title, *texts[1:])
-    return (note.title, *texts)
+    if top.level == 1 and top.text and main == title:
+        return tuple(texts)
+    if texts and texts[0].casefold() == title.casefold():
+        return (title, *texts[1:])
+    return (title, *texts)

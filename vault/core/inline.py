@@ -20,7 +20,8 @@ _BRACKETS = re.compile(r"\\.|!?\[|\]\(|\]", re.DOTALL)
 _ANGLED = re.compile(r"\(\s*<([^<>\n]{0,2000})>[^()\n]{0,500}\)")
 _DESTINATION_SIGN = re.compile(r"\\.|[()\n]")
 _MOST_DESTINATION = 2000
-_MOST_PARENTHESES = 32
+# Deeper is no address; what fails is tried again at each bracket.
+_MOST_PARENTHESES = 8
 _LINK_TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\s*$")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}:|//")
 _ADDRESS = re.compile(

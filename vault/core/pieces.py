@@ -17,6 +17,8 @@ CountTokens = Callable[[str], int]
 _SEEN = regex.compile(r"[^\s\p{Cf}\p{Cc}]")
 _FENCE = re.compile(r"^(?P<lead>.*?)(?P<marker>`{3,}|~{3,})(?P<info>.*)$")
 _MOST_INFO = 60
+# More characters than these a token are not packed together, whatever they are.
+_MOST_CHARACTERS = 16
 _CODE = frozenset({BlockKind.FENCE, BlockKind.CODE})
 _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
 
@@ -32,11 +34,12 @@ class Piece:
     kind: BlockKind
     opener: str = ""
     closer: str = ""
+    has_blocks: bool = False
 
     @property
     def is_text(self) -> bool:
-        """Whether its end may be repeated as overlap."""
-        return self.kind in _TEXT and not self.opener
+        """Whether its end may be repeated as overlap: no fence or table is cut by that."""
+        return self.kind in _TEXT and not self.has_blocks
 
     @property
     def is_code(self) -> bool:
@@ -67,6 +70,11 @@ class Source:
         """Tokens of what is seen of a span."""
         return self._count(self.visible(start, end))
 
+    def tokens_up_to(self, limit: int, start: int, end: int) -> int:
+        """The same, or more than the limit without counting where that is plain."""
+        text = self.visible(start, end)
+        return limit + 1 if len(text) > limit * _MOST_CHARACTERS else self._count(text)
+
     def tokens_of(self, text: str) -> int:
         """Tokens of a text that stands nowhere in the body."""
         return self._count(text)
@@ -84,9 +92,10 @@ def cut_block(source: Source, block: Block, *, limit: int) -> list[Piece]:
     """
     if source.is_blank(block.start, block.end):
         return []
-    tokens = source.tokens(block.start, block.end)
+    tokens = source.tokens_up_to(limit, block.start, block.end)
     if tokens <= limit:
-        return [Piece(block.start, block.end, tokens, block.kind)]
+        has_blocks = any(part.kind not in _TEXT for part in block.parts)
+        return [Piece(block.start, block.end, tokens, block.kind, has_blocks=has_blocks)]
     if block.kind is BlockKind.FENCE:
         return _cut_fence(source, block, limit=limit)
     if block.kind is BlockKind.TABLE:
@@ -101,9 +110,10 @@ def cut_block(source: Source, block: Block, *, limit: int) -> list[Piece]:
 def _cut_text(
     source: Source, start: int, end: int, *, limit: int, kind: BlockKind
 ) -> Iterator[Piece]:
-    for span in split_spans(source.body, start, end, limit=limit, count=source.tokens):
-        if not source.is_blank(*span):
-            yield Piece(*span, source.tokens(*span), kind)
+    spans = split_spans(source.body, start, end, limit=limit, count=source.tokens)
+    for begin, stop, tokens in spans:
+        if not source.is_blank(begin, stop):
+            yield Piece(begin, stop, tokens, kind)
 
 
 def _cut_fence(source: Source, block: Block, *, limit: int) -> list[Piece]:

@@ -17,6 +17,9 @@ _SENTENCE_END = re.compile(
 )
 # Thai and Lao put a blank between sentences, so a blank is the next best place everywhere.
 _BLANK = re.compile(r"\s+|[，、；：,;|]\s*")
+# Characters a token has at most, on average over a text; blanks may have more.
+_LONGEST_TOKEN = 16
+_LONGEST_GRAPHEME = 64
 _GRAPHEME = regex.compile(r"\X")
 
 
@@ -25,18 +28,23 @@ def sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:
     return _cut(_SENTENCE_END, text, start, end)
 
 
-def split_spans(text: str, start: int, end: int, *, limit: int, count: CountSpan) -> list[Span]:
-    """Consecutive spans of at most `limit` tokens: sentences, and parts of those too long.
+def split_spans(
+    text: str, start: int, end: int, *, limit: int, count: CountSpan
+) -> Iterator[tuple[int, int, int]]:
+    """Consecutive spans of at most `limit` tokens, with their tokens.
 
-    Never inside a grapheme. `count` gives the tokens of a span.
+    Sentences, and parts of those too long, of about a quarter of the limit, so that they
+    pack well. Never inside a grapheme. `count` gives the tokens of a span.
     """
-    spans: list[Span] = []
-    for sentence in sentence_spans(text, start, end):
-        if count(*sentence) <= limit:
-            spans.append(sentence)
+    for begin, stop in sentence_spans(text, start, end):
+        # The start of a very long line tells enough about the rest of it.
+        sampled = min(stop, begin + limit * _LONGEST_TOKEN)
+        tokens = count(begin, sampled)
+        if sampled == stop and tokens <= limit:
+            yield begin, stop, tokens
         else:
-            spans += _split_sentence(text, sentence, limit=limit, count=count)
-    return spans
+            rate = max(1, tokens) / (sampled - begin)
+            yield from _parts(text, (begin, stop), rate=rate, limit=limit // 4, count=count)
 
 
 def tail_start(text: str, start: int, end: int, *, limit: int, count: CountSpan) -> int:
@@ -44,8 +52,7 @@ def tail_start(text: str, start: int, end: int, *, limit: int, count: CountSpan)
 
     Gives `end` when not even one grapheme fits.
     """
-    # No token of any vocabulary met so far is longer than 16 characters on average.
-    window = max(start, end - limit * 16)
+    window = max(start, end - limit * _LONGEST_TOKEN)
     if window > start:
         window = next(
             (span[0] for span in _cut(_BLANK, text, window, end) if span[0] > window), end
@@ -88,39 +95,33 @@ def _is_joined(text: str, position: int) -> bool:
     return around is not None and around.end() > position
 
 
-def _split_sentence(text: str, span: Span, *, limit: int, count: CountSpan) -> list[Span]:
-    """Words gathered to a quarter of the limit, so that they pack well."""
-    room = max(1, limit // 4)
-    spans: list[Span] = []
-    begin, tokens = span[0], 0
-    for word in _cut(_BLANK, text, *span):
-        size = count(*word)
-        if tokens and tokens + size > room:
-            spans.append((begin, word[0]))
-            begin, tokens = word[0], 0
-        if size > room:
-            spans += _split_word(text, word, room=room, count=count)
-            begin, tokens = word[1], 0
-        else:
-            tokens += size
-    return [*spans, (begin, span[1])] if begin < span[1] else spans
-
-
-def _split_word(text: str, span: Span, *, room: int, count: CountSpan) -> list[Span]:
-    """Parts of a run without blanks, of about equal length, cut between graphemes."""
+def _parts(
+    text: str, span: Span, *, rate: float, limit: int, count: CountSpan
+) -> Iterator[tuple[int, int, int]]:
+    """Parts of a sentence cut after blanks, else between graphemes. One count a part, mostly:
+    counting each word of a line of 5 MB takes minutes."""
     start, end = span
-    length = max(1, (end - start) * room // max(1, count(start, end)))
-    spans: list[Span] = []
+    length = max(1, int(limit / rate))
     while start < end:
-        stop = _boundary(text, start, min(end, start + length))
-        while stop < end and count(start, stop) > room and stop - start > 1:
-            shorter = _boundary(text, start, start + (stop - start) // 2)
+        stop = end if end - start <= length else _cut_near(text, start, start + length)
+        size = count(start, stop)
+        while size > limit and stop - start > 1:
+            shorter = _cut_near(text, start, start + (stop - start) * 2 // 3)
             if shorter >= stop:
                 break
             stop = shorter
-        spans.append((start, stop))
+            size = count(start, stop)
+        yield start, stop, size
         start = stop
-    return spans
+
+
+def _cut_near(text: str, start: int, near: int) -> int:
+    """After the last blank in the second half before `near`, else at a grapheme's end."""
+    blanks = [found.end() for found in _BLANK.finditer(text, start + (near - start) // 2, near)]
+    for stop in reversed(blanks):
+        if stop > start and not _is_joined(text, stop):
+            return stop
+    return _boundary(text, start, near)
 
 
 def _boundary(text: str, start: int, near: int) -> int:
@@ -131,6 +132,9 @@ def _boundary(text: str, start: int, near: int) -> int:
     for found in _GRAPHEME.finditer(text, start):
         if found.end() > near and position > start:
             return position
+        if found.end() - position > _LONGEST_GRAPHEME:
+            # No letter has so many marks: such a heap is noise, and may be endless.
+            return max(near, position + 1)
         position = found.end()
         if position >= near:
             return position

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import regex
 
 # Each match stands for about one token of the XLM-R vocabulary. The lengths were fitted
@@ -23,7 +25,15 @@ _PIECE = regex.compile(
     regex.VERSION1,
 )
 
+# The same for text in ASCII, where `re` is twice as fast.
+_ASCII_PIECE = re.compile(
+    r"(?<=[0-9])[a-z]{1,2}|(?<![a-z])[A-Z]?[a-z]{1,5}|[a-z]{1,3}|[A-Z]{1,2}|[0-9]{1,2}"
+    r"|(?<!\S)(?=[^\w\s])|[-=_*.~]{1,3}|\S",
+    re.ASCII,
+)
+
 
 def estimate_tokens(text: str) -> int:
     """Tokens of a text for a model with the XLM-R vocabulary, rather too many than too few."""
-    return sum(1 for _ in _PIECE.finditer(text))
+    pattern = _ASCII_PIECE if text.isascii() else _PIECE
+    return len(pattern.findall(text))
