@@ -18,8 +18,8 @@ from vault.core.types import Block, BlockKind, ChunkDraft, ChunkLimits, Heading,
 CHUNKER_VERSION = "1"
 # Prefix and special tokens that a model adds to a passage.
 _MODEL_TOKENS = 8
-_MOST_PATH_CHARACTERS = 240
-_MOST_PATH_PART = 100
+_MOST_PATH_TOKENS = 64
+_MOST_PART_TOKENS = 28
 _WORD = regex.compile(r"[\p{L}\p{N}]")
 
 
@@ -48,11 +48,18 @@ def embedded_text(heading_path: Sequence[str], context: str, content: str) -> st
 
 
 def _shown_path(heading_path: Sequence[str]) -> str:
-    """The path in one line of at most 240 characters; the middle gives way first."""
-    parts = [part[:_MOST_PATH_PART] for part in heading_path if part]
-    while len(parts) > 2 and len(" > ".join(parts)) > _MOST_PATH_CHARACTERS:
+    """The path in one line of at most 64 tokens; the middle gives way first."""
+    parts = [_shortened(part, _MOST_PART_TOKENS) for part in heading_path if part]
+    while len(parts) > 2 and estimate_tokens(" > ".join(parts)) > _MOST_PATH_TOKENS:
         del parts[len(parts) // 2]
-    return " > ".join(parts)[:_MOST_PATH_CHARACTERS]
+    return _shortened(" > ".join(parts), _MOST_PATH_TOKENS)
+
+
+def _shortened(text: str, most: int) -> str:
+    """The beginning of a text, at most so many tokens of it."""
+    while (tokens := estimate_tokens(text)) > most:
+        text = text[: min(len(text) - 1, len(text) * most // tokens)].rstrip()
+    return text
 
 
 @dataclass(slots=True)

@@ -22,9 +22,10 @@ from vault.core.yaml_values import (
 _MOST_CHARACTERS = 64_000
 _OPENER = re.compile(r"---[ \t]*\n")
 _CLOSER = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
-# What the first line of properties looks like, should YAML refuse to read them.
-_KEY_LINE = re.compile(r"[\"']?[^\s\"'#\[\]{}|>][^:\n]{0,60}[\"']?:(?:\s|$)")
+# How properties begin, should YAML refuse to read them; text after a rule begins otherwise.
+_KEY_LINE = re.compile(r"(?:#[^\n]*\n)*[\"']?[^\s\"'#\[\]{}|>][^:\n]{0,60}[\"']?:(?:\s|$)")
 _TAB_AFTER_KEY = re.compile(r"^[^\s\"'#:][^\"'#:\n]*:\t", re.MULTILINE)
+_PLAIN_KEY = re.compile(r"[\w.-]+(?: [\w.-]+){0,2}")
 _PLACEHOLDER = re.compile(r"\s*(?:\{\{.*\}\}|<%.*%>)\s*", re.DOTALL)
 _TAG_BREAK = re.compile(r"[,\s]+")
 
@@ -58,7 +59,7 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     closer = _CLOSER.search(text, opener.end())
     header = text[opener.end() : closer.start()] if closer else text[opener.end() :][:200]
-    has_key = bool(_KEY_LINE.match(header.lstrip()))
+    has_key = bool(_KEY_LINE.match(header))
     if not closer:
         unclosed = ("the properties at the top are never closed with ---", 1)
         return FrontMatter(warnings=(unclosed,) if has_key else ())
@@ -77,6 +78,9 @@ def read_front_matter(text: str) -> FrontMatter:
             body_start=body_start, body_line=body_line, warnings=((reason, refused.line + 2),)
         )
     if node is not None and not isinstance(node, Mapping):
+        return FrontMatter()
+    if node and header[:1].isspace() and not _has_plain_keys(node):
+        # A rule, a blank line, and a sentence with a colon in it.
         return FrontMatter()
     tab = _TAB_AFTER_KEY.search(header)
     if tab:
@@ -102,6 +106,10 @@ def distinct(texts: Iterable[str]) -> tuple[str, ...]:
 def is_placeholder(text: str) -> bool:
     """Whether a text is nothing but what a template program would have filled in."""
     return bool(_PLACEHOLDER.fullmatch(text))
+
+
+def _has_plain_keys(node: Mapping) -> bool:
+    return all(_PLAIN_KEY.fullmatch(key.text) for key, _value in node.pairs)
 
 
 def _read_mapping(

@@ -69,7 +69,7 @@ def read_inline(text: str, offset: int, into: Inline) -> None:
         into.anchors += [(found[1], found.start() + offset) for found in _ANCHOR.finditer(lean)]
     spans: list[tuple[int, int]] = []
     if "[" in lean:
-        spans = _read_links(lean, offset, into)
+        spans = _read_links(lean, text, offset, into)
     if "#" in lean:
         _read_tags(_blanked(lean, sorted(spans)), into)
 
@@ -151,19 +151,20 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, text[reached:]]) if parts else text
 
 
-def _read_links(text: str, offset: int, into: Inline) -> list[tuple[int, int]]:
+def _read_links(lean: str, text: str, offset: int, into: Inline) -> list[tuple[int, int]]:
+    """Add the links of `lean`, where code is blanked; labels are taken from `text`."""
     links: list[InlineLink] = []
     spans: list[tuple[int, int]] = []
-    for found in _WIKILINK.finditer(text):
-        if _is_escaped(text, found.start()):
+    for found in _WIKILINK.finditer(lean):
+        if _is_escaped(lean, found.start()):
             continue
         spans.append(found.span())
         target, anchor, alias = _wikilink_parts(found[2])
         if (target or anchor) and not _SCHEME.match(target):
             start = found.start() + offset
             links.append(InlineLink(target, anchor, alias, bool(found[1]), start))
-    if "](" in text:
-        _read_markdown_links(_blanked(text, spans), text, offset, (links, spans))
+    if "](" in lean:
+        _read_markdown_links(_blanked(lean, spans), text, offset, (links, spans))
     into.links += sorted(links, key=lambda link: link.start)
     return spans
 
