@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from asgiref.sync import async_to_sync
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from providers.core.errors import BadRequest, ProtocolError, ProviderError
 from providers.core.protocols import Embedder, Vectors
@@ -70,14 +70,23 @@ def stale_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
 
 
 def pending_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
-    """Stale chunks that are still worth trying."""
-    return stale_chunks(vault_id, model).filter(embed_failed="")
+    """Stale chunks that this model has not refused yet."""
+    return stale_chunks(vault_id, model).exclude(refused_by(model))
+
+
+def refused_by(model: EmbeddingModel) -> Q:
+    """Chunks that this model could not embed, each with its reason."""
+    return ~Q(embed_failed="") & Q(embed_failed_by=fingerprint(model))
 
 
 def has_pending(vault_id: int) -> bool:
     """Whether something of a vault waits for a vector, under its model or the next one."""
-    vault = _vault(vault_id)
-    return any(pending_chunks(vault_id, model).exists() for model in _models(vault))
+    return any(pending_chunks(vault_id, model).exists() for model in models_of(vault_id))
+
+
+def models_of(vault_id: int) -> list[EmbeddingModel]:
+    """The model that serves the vault, then the one that is to follow it."""
+    return _models(_vault(vault_id))
 
 
 def embed_pending(
@@ -113,13 +122,15 @@ def embed_pending(
 def retry_failed(vault_id: int) -> int:
     """Forget why chunks could not be embedded, so that they are tried again."""
     failed = Chunk.objects.filter(vault_id=vault_id).exclude(embed_failed="")
-    return failed.update(embed_failed="", embed_attempts=0)
+    return failed.update(embed_failed="", embed_failed_by="", embed_attempts=0)
 
 
-def mark_failed(chunk_ids: Sequence[int], reason: str) -> None:
-    """These chunks cannot be embedded; the reason is shown with their notes."""
+def mark_failed(chunk_ids: Sequence[int], model: EmbeddingModel, reason: str) -> None:
+    """This model cannot embed these chunks; the reason is shown with their notes."""
     Chunk.objects.filter(pk__in=chunk_ids).update(
-        embed_failed=reason.replace("\0", "")[:1000], embed_attempts=F("embed_attempts") + 1
+        embed_failed=reason.replace("\0", "")[:1000],
+        embed_failed_by=fingerprint(model),
+        embed_attempts=F("embed_attempts") + 1,
     )
 
 
@@ -241,7 +252,7 @@ class _Run:
         self._embed_batch(groups[middle:])
 
     def _refuse(self, group: Sequence[Chunk], reason: str) -> None:
-        mark_failed([chunk.pk for chunk in group], reason)
+        mark_failed([chunk.pk for chunk in group], self.model, reason)
         self.failed += len(group)
         self.refusals += 1
 
@@ -387,7 +398,6 @@ def _vault(vault_id: int) -> Vault:
 
 
 def _models(vault: Vault) -> list[EmbeddingModel]:
-    """The model that serves, then the one that is to follow it."""
     return [model for model in (vault.embedding_model, vault.next_embedding_model) if model]
 
 

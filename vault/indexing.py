@@ -141,7 +141,7 @@ def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str
     kept = {old.pk for old, _new in pairs}
     changed = [_updated(old, new) for old, new in pairs if _differs(old, new)]
     Chunk.objects.filter(pk__in=[old.pk for old in stored if old.pk not in kept]).delete()
-    fields = [*_CHUNK_FIELDS, "embed_failed", "embed_attempts"]
+    fields = [*_CHUNK_FIELDS, "embed_failed", "embed_failed_by", "embed_attempts"]
     Chunk.objects.bulk_update(changed, fields, batch_size=200)
     matched = {id(new) for _old, new in pairs}
     Chunk.objects.bulk_create([new for new in wanted if id(new) not in matched], batch_size=200)
@@ -193,7 +193,7 @@ def _differs(old: Chunk, new: Chunk) -> bool:
 
 def _updated(old: Chunk, new: Chunk) -> Chunk:
     if old.embed_hash != new.embed_hash:
-        old.embed_failed, old.embed_attempts = "", 0
+        old.embed_failed, old.embed_failed_by, old.embed_attempts = "", "", 0
     for name in _CHUNK_FIELDS:
         setattr(old, name, getattr(new, name))
     return old

@@ -219,6 +219,9 @@ class Chunk(models.Model):
     is_code = models.BooleanField(default=False)
     embed_hash = models.CharField(max_length=64, help_text=_("SHA-256 of the embedded text."))
     embed_failed = models.TextField(blank=True, help_text=_("Why it could not be embedded."))
+    embed_failed_by = models.CharField(
+        max_length=16, blank=True, help_text=_("Fingerprint of the model that refused it.")
+    )
     embed_attempts = models.PositiveSmallIntegerField(default=0)
     text_config = TextSearchConfigField(default="simple")
     tsv = models.GeneratedField(

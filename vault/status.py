@@ -10,7 +10,7 @@ from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
 from django.db.models.functions import Length
 
 from vault import access
-from vault.embedding import pending_chunks, stale_chunks
+from vault.embedding import pending_chunks, refused_by, stale_chunks
 from vault.models import Chunk, Job, Note, SyncRun, Vault
 
 MOST_PROBLEMS = 500
@@ -97,7 +97,7 @@ def vault_status(vault: Vault) -> VaultStatus:
     chunks = Chunk.objects.filter(vault=vault).count()
     model = vault.embedding_model
     embedded = chunks - stale_chunks(vault.pk, model).count() if model else 0
-    failed = Chunk.objects.filter(vault=vault).exclude(embed_failed="").count() if model else 0
+    failed = Chunk.objects.filter(refused_by(model), vault=vault).count() if model else 0
     last_run = SyncRun.objects.filter(vault=vault).first()
     return VaultStatus(
         notes=sum(by_status.values()),
@@ -191,7 +191,9 @@ def _missing(note: Note) -> Problem:
 
 
 def _unembedded(vault: Vault) -> Iterator[Problem]:
-    failed = Chunk.objects.filter(vault=vault).exclude(embed_failed="")
+    if vault.embedding_model is None:
+        return
+    failed = Chunk.objects.filter(refused_by(vault.embedding_model), vault=vault)
     for chunk in failed.select_related("note").defer("tsv", "note__body")[:MOST_PROBLEMS]:
         yield Problem(
             path=chunk.note.path,

@@ -10,11 +10,11 @@ from django.utils import timezone
 from providers.core.errors import ProviderError
 from providers.models import EmbeddingModel
 from vault import jobs
-from vault.embedding import EmbedProgress, embed_pending, has_pending, mark_failed
+from vault.embedding import EmbedProgress, embed_pending, has_pending, mark_failed, models_of
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
-from vault.models import Job, SyncRun, Vault
+from vault.models import Job, SyncRun
 from vault.sync import SyncProgress, sync_vault
 from vault.vector_index import fit_index
 
@@ -107,8 +107,8 @@ def embed_vault_job(job: Job) -> Again | None:
     report.embed(progress, force=True)
     if progress.left:
         return Again()
-    for model_id in _models(vault_id):
-        request_vector_index(model_id)
+    for model in models_of(vault_id):
+        request_vector_index(model.pk)
     return None
 
 
@@ -172,7 +172,8 @@ def _suspects(job: Job) -> list[int]:
         return []
     batch = [int(pk) for pk in job.progress.get("batch", [])]
     if len(batch) == 1 and job.attempts > 2:
-        mark_failed(batch, "The worker died each time it was embedded.")
+        for model in models_of(_vault_id(job)):
+            mark_failed(batch, model, "The worker died each time it was embedded.")
         return []
     return batch
 
@@ -181,11 +182,6 @@ def _vault_id(job: Job) -> int:
     if job.vault_id is None:
         raise GiveUp("The job names no vault.")
     return job.vault_id
-
-
-def _models(vault_id: int) -> list[int]:
-    vaults = Vault.objects.filter(pk=vault_id, embedding_model__isnull=False)
-    return [pk for pk in vaults.values_list("embedding_model_id", flat=True) if pk is not None]
 
 
 def _is_full_due(vault_id: int) -> bool:
