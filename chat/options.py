@@ -9,9 +9,10 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from chat.core.asking import Ask
-from chat.core.options import Choices, Resolved, pick_model, resolve
+from chat.core.options import Choices, Picked, Resolved, pick_model, resolve
 from chat.core.prompt import BASE_PROMPT
 from chat.models import AnswerMode, ChatSettings, Persona
+from providers.core.errors import NotConfigured
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
 from vault.access import visible_to
@@ -70,16 +71,20 @@ def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
 def chat_options(user: User, catalogue: Catalogue) -> dict[str, Any]:
     """What `user` may choose from, and what holds when nothing is chosen."""
     resolved = resolve(*_levels(user), base_prompt=BASE_PROMPT)
-    picked = _pick(resolved, catalogue)
+    try:
+        picked = _pick(resolved, catalogue)
+        chosen, notice = picked.model.pk, picked.notice
+    except NotConfigured as error:
+        chosen, notice = None, f"{error} {error.mend}"
     return {
-        "models": [_model_json(model, picked.model) for model in catalogue.available()],
+        "models": [_model_json(model, chosen) for model in catalogue.available()],
         "personas": list(Persona.objects.filter(enabled=True).values("id", "name", "role")),
         "modes": [{"value": value, "label": str(label)} for value, label in AnswerMode.choices],
         "vaults": list(visible_to(user).values("slug", "name")),
-        "model": picked.model.pk,
+        "model": chosen,
         "persona": resolved.persona,
         "mode": resolved.mode,
-        "notices": [picked.notice] if picked.notice else [],
+        "notices": [notice] if notice else [],
     }
 
 
@@ -123,7 +128,7 @@ def _choices(row: ChatSettings | None) -> Choices:
     )
 
 
-def _pick(resolved: Resolved, catalogue: Catalogue) -> Any:
+def _pick(resolved: Resolved, catalogue: Catalogue) -> Picked[ChatModel]:
     available = [(model.pk, model) for model in catalogue.available()]
     known = ChatModel.objects.filter(pk__in=resolved.models).in_bulk()
     labels = {pk: str(model) for pk, model in known.items()}
@@ -142,10 +147,10 @@ def _knobs(resolved: Resolved, knobs: Knobs) -> Knobs:
     return knobs
 
 
-def _model_json(model: ChatModel, chosen: ChatModel) -> dict[str, Any]:
+def _model_json(model: ChatModel, chosen: int | None) -> dict[str, Any]:
     return {
         "id": model.pk,
         "label": str(model),
         "provider": model.provider.name,
-        "chosen": model.pk == chosen.pk,
+        "chosen": model.pk == chosen,
     }

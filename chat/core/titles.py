@@ -12,7 +12,7 @@ TITLE_PROMPT = (
     "question. Answer with the title alone: no quotes, no full stop, no explanation."
 )
 
-_SENTENCE = regex.compile(r".+?[.!?。！？](?=\s|$)|.+?[。！？]|.+", regex.DOTALL)
+_SENTENCE = regex.compile(r".+?(?:[.!?](?=\s|$)|[。！？])|.+", regex.DOTALL)
 _THINKING = regex.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", regex.DOTALL | regex.IGNORECASE)
 _LABEL = regex.compile(
     r"^(?:title|question|titel|titre|заголовок|назва)\s*[:：]\s*", regex.IGNORECASE
@@ -55,6 +55,7 @@ def _shorten(text: str, longest: int) -> str:
             break
         cut += grapheme
     head, space, _ = cut.rpartition(" ")
-    if space and len(head) > len(cut) // 2:
+    ends_at_word = text[len(cut) : len(cut) + 1] == " "
+    if space and not ends_at_word and len(head) > len(cut) // 2:
         cut = head
     return cut.rstrip(" ,;:–—-") + "…"

@@ -1,0 +1,158 @@
+"""Runs of a real server process: stopped from another process, and killed in mid-answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, closing
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
+
+import httpx
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import connection
+from django.db.models.functions import Now
+
+from chat.models import Conversation, Message, Run
+from tests.cast import Cast
+from tests.chat.test_sse import bearer, parse
+from tests.chat.world import World, caller, make_model
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.asyncio,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("processes"),
+]
+# 20 words a second for twenty seconds.
+SLOW_MODEL = "pause:0.05|words:400"
+
+
+@pytest.fixture
+def server(people: Cast) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A web process of its own on the test database, and its address."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    place = urlsplit(os.environ["DATABASE_URL"])
+    name = str(connection.settings_dict["NAME"])
+    environment = {
+        **os.environ,
+        "DATABASE_URL": urlunsplit(place._replace(path=f"/{name}")),
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+    }
+    daphne = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(
+        [*daphne, "secondbrain.asgi:application"],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def wait_until_up(address: str) -> None:
+    async with httpx.AsyncClient() as client:
+        for _ in range(300):
+            try:
+                await client.get(f"{address}/healthz")
+            except httpx.TransportError:
+                await asyncio.sleep(0.1)
+            else:
+                return
+    raise AssertionError("the server did not start")
+
+
+async def ask(address: str, people: Cast, *, words: int) -> tuple[list[dict[str, Any]], Any]:
+    """Ask over HTTP; events until `words` words were heard, and the rest of the stream."""
+    conversation = await Conversation.objects.acreate(owner=people.mate)
+    url = f"{address}/api/chat/conversations/{conversation.pk}/messages"
+    stream = read(url, await bearer(people.mate))
+    events: list[dict[str, Any]] = []
+    async for event in stream:
+        events.append(event)
+        if len(text_of(events).split()) >= words:
+            return events, stream
+    raise AssertionError(f"the answer ended early: {events[-1]}")
+
+
+async def read(url: str, headers: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
+    body = {"text": "Count", "mode": "no_notes"}
+    async with (
+        httpx.AsyncClient(timeout=30) as client,
+        client.stream("POST", url, content=json.dumps(body), headers=headers) as response,
+    ):
+        assert response.status_code == 200
+        frame = ""
+        async for line in response.aiter_lines():
+            if line:
+                frame += f"{line}\n"
+            elif frame:
+                yield parse(frame)
+                frame = ""
+
+
+def text_of(events: list[dict[str, Any]]) -> str:
+    return "".join(event["text"] for event in events if event["type"] == "delta")
+
+
+async def test_a_run_of_another_process_is_followed_and_stopped(
+    world: World, people: Cast, server: tuple[subprocess.Popen[bytes], str]
+) -> None:
+    await use_slow_model(world)
+    await wait_until_up(server[1])
+    there, stream = await ask(server[1], people, words=10)
+    run = UUID(there[0]["run"])
+    here = []
+    async with aclosing(world.runs.follow(run)) as events:
+        async for event in events:
+            here.append(event)
+            if len(here) == len(there):
+                await world.runs.stop(run, caller=await sync_to_async(caller)(people.mate))
+    there += [event async for event in stream]
+    assert here[-1].type == there[-1]["type"] == "stopped"
+    assert [event.seq for event in here] == [event["seq"] for event in there]
+    assert (await Message.objects.aget(pk=there[0]["message"])).status == "stopped"
+
+
+async def test_a_killed_process_leaves_an_interrupted_answer_with_its_text(
+    world: World, people: Cast, server: tuple[subprocess.Popen[bytes], str]
+) -> None:
+    await use_slow_model(world)
+    await wait_until_up(server[1])
+    heard, stream = await ask(server[1], people, words=60)
+    server[0].send_signal(signal.SIGKILL)
+    server[0].wait()
+    await stream.aclose()
+    run = UUID(heard[0]["run"])
+    assert await Run.objects.filter(pk=run, state="active", lease_until__gt=Now()).aexists()
+    await Run.objects.filter(pk=run).aupdate(lease_until=Now() - timedelta(seconds=1))
+    events = [event async for event in world.runs.follow(run)]
+    assert events[-1].data["code"] == "interrupted"
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    message = await Message.objects.aget(pk=heard[0]["message"])
+    assert message.status == "interrupted"
+    assert text_of(heard).startswith(message.text)
+    lost = len(text_of(heard).split()) - len(message.text.split())
+    assert lost <= 30, "what was written in a second, and some for a busy machine"
+    assert len(message.text.split()) >= 30
+
+
+async def use_slow_model(world: World) -> None:
+    await sync_to_async(world.model.delete)()
+    await sync_to_async(make_model)(SLOW_MODEL)
