@@ -8,6 +8,8 @@ import { ChatSocket } from "./socket.js";
 import { Thread } from "./thread.js";
 
 const SHOW_LOSS_AFTER = 1200; // a reconnect that takes less is nobody's business
+const LOOK_EVERY = 5000;
+const SILENT_AFTER = 12000; // a run that says nothing this long is asked after
 
 class Chat {
   constructor(root) {
@@ -37,6 +39,7 @@ class Chat {
       onFrame: (frame) => this.onFrame(frame),
       onState: (state) => this.onState(state),
     });
+    this.watch = setInterval(() => this.lookAfterSilent(), LOOK_EVERY);
     this.thread.toEnd();
     if (matchMedia("(pointer: fine)").matches) this.composer.text.focus(); // no keyboard over a phone's page
     root.querySelector("[data-open-now]")?.showModal();
@@ -46,7 +49,7 @@ class Chat {
   adopt() {
     for (const answer of this.root.querySelectorAll("[data-run]")) {
       const ids = { run: answer.dataset.run, conversation: this.conversation, message: answer.dataset.answer };
-      this.runs.set(ids.run, { state: newRun(ids), answer });
+      this.runs.set(ids.run, { state: newRun(ids), answer, heard: Date.now() });
     }
     this.composer.running(this.runs.size > 0);
   }
@@ -101,7 +104,7 @@ class Chat {
     const { answer } = this.asked;
     answer.dataset.answer = frame.message;
     answer.dataset.run = frame.run;
-    this.runs.set(frame.run, { state: newRun(frame), answer });
+    this.runs.set(frame.run, { state: newRun(frame), answer, heard: Date.now() });
     this.asked = null;
     this.composer.forgetDraft();
     if (frame.title) this.showTitle(frame.title);
@@ -121,14 +124,23 @@ class Chat {
 
   /** A run of this conversation that another tab began is drawn from the page. */
   attached(frame) {
-    const known = frame.run && this.runs.has(frame.run);
-    if ((frame.run && !known) || (!frame.run && this.runs.size)) this.reload();
+    const run = this.runs.get(frame.run);
+    if (!run && (frame.run || this.runs.size)) this.reload();
+    // A killed server loses the last second: its end may bear a number that was seen already.
+    if (run && frame.status !== "running") setTimeout(() => { if (this.runs.has(frame.run)) this.settle(run); }, 1000);
+  }
+
+  lookAfterSilent() {
+    for (const run of this.runs.values()) {
+      if (Date.now() - run.heard > SILENT_AFTER && this.socket.isOpen) this.attach(run);
+    }
   }
 
   event(event) {
     const run = this.runs.get(event.run);
     if (!run) return;
     const { state, answer } = run;
+    run.heard = Date.now();
     const taken = take(state, event);
     if (taken === "gap") this.attach(run);
     if (taken !== "new") return;
@@ -164,13 +176,16 @@ class Chat {
   }
 
   /** The end: what the server has kept is shown, so that a reload would look the same. */
-  async end(run) {
-    const { state, answer } = run;
-    this.runs.delete(state.run);
+  end(run) {
     cancelAnimationFrame(run.frame);
-    this.thread.draw(answer, state);
+    this.thread.draw(run.answer, run.state);
+    this.thread.announce(this.words[run.state.end.type]);
+    return this.settle(run);
+  }
+
+  async settle({ state, answer }) {
+    this.runs.delete(state.run);
     this.composer.running(this.runs.size > 0);
-    this.thread.announce(this.words[state.end.type]);
     try {
       const response = await fetch(`${this.address()}/turns/${state.message}`, { headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(response.statusText);
@@ -185,6 +200,7 @@ class Chat {
 
   /** The line went down in the last moment: the event itself says enough. */
   endAlone(answer, end) {
+    if (!end) return;
     if (end.html !== undefined) answer.querySelector("[data-prose]").innerHTML = end.html;
     answer.querySelector("[data-stage]").textContent = end.type === "error" ? `${end.text} ${end.mend}` : "";
   }
@@ -203,10 +219,13 @@ class Chat {
       return;
     }
     banner.querySelector("[data-offline-text]").textContent = this.words[state];
+    if (state !== "lost" && this.asked) this.takeBack(this.words[state]);
     this.lossTimer = setTimeout(() => { banner.hidden = false; }, state === "lost" ? SHOW_LOSS_AFTER : 0);
   }
 
-  attach({ state }) {
+  attach(run) {
+    const { state } = run;
+    run.heard = Date.now();
     this.socket.send({ type: "attach", conversation: state.conversation, run: state.run, after: state.seq });
   }
 
@@ -306,6 +325,7 @@ class Chat {
   close() {
     document.removeEventListener("keydown", this.onEscape);
     clearTimeout(this.lossTimer);
+    clearInterval(this.watch);
     this.socket.close();
   }
 }
