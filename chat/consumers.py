@@ -58,7 +58,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def connect(self) -> None:
         self._caller = caller_of_session(self.scope.get("session"), self.scope.get("user"))
         if self._caller is None:
-            await self.close(CloseCode.SIGNED_OUT)
+            await self.close(int(CloseCode.SIGNED_OUT))
         else:
             await self.accept()
 
@@ -77,7 +77,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Refused as refusal:
             await self._refuse(frame, refusal)
         except SignedOut:
-            await self.close(CloseCode.SIGNED_OUT)
+            await self.close(int(CloseCode.SIGNED_OUT))
 
     # Commands
 
@@ -164,7 +164,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _end(self, code: CloseCode) -> None:
         self._leave_all()
-        await self.close(code)
+        await self.close(int(code))  # daphne takes no subclass of int
 
     def _leave_all(self) -> None:
         """Follow nothing more. The runs themselves go on."""

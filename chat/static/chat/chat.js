@@ -57,7 +57,8 @@ class Chat {
   /* Asking. */
 
   ask(what) {
-    if (this.composer.isRunning) return;
+    if (this.over) this.composer.refuse(this.words[this.over]);
+    if (this.over || this.composer.isRunning) return;
     const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
     const answer = what.again ? this.thread.restart(what.answer) : this.thread.add(what.text);
     const { answer: _, ...fields } = what;
@@ -219,8 +220,25 @@ class Chat {
       return;
     }
     banner.querySelector("[data-offline-text]").textContent = this.words[state];
-    if (state !== "lost" && this.asked) this.takeBack(this.words[state]);
+    if (state !== "lost") this.closeDown(state);
     this.lossTimer = setTimeout(() => { banner.hidden = false; }, state === "lost" ? SHOW_LOSS_AFTER : 0);
+    if (state === "lost" && this.socket.attempt === 1) this.checkSignIn();
+  }
+
+  /** The server will not talk to this reader again: what was typed stays, nothing pretends to run. */
+  closeDown(state) {
+    this.over = state;
+    if (this.asked) this.takeBack(this.words[state]);
+    this.runs.clear();
+    this.composer.running(false);
+  }
+
+  /** A socket that is refused from the start looks like a dead line: the page itself tells which it is. */
+  async checkSignIn() {
+    const response = await fetch(this.root.dataset.listUrl, { redirect: "manual" }).catch(() => null);
+    if (response?.type !== "opaqueredirect") return;
+    this.socket.close();
+    this.onState("signed-out");
   }
 
   attach(run) {
