@@ -24,13 +24,34 @@ class RetrievalSettings(models.Model):
         help_text=_("passages in an answer's prompt"),
     )
     depth = models.PositiveSmallIntegerField(
-        default=50, validators=[MinValueValidator(10), MaxValueValidator(500)]
+        default=50,
+        validators=[MinValueValidator(10), MaxValueValidator(500)],
+        help_text=_("candidates of each arm"),
     )
-    rrf_k = models.PositiveSmallIntegerField(default=60)
-    chunks_per_note = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
-    token_budget = models.PositiveIntegerField(default=3000, help_text=_("tokens of passages"))
-    neighbours = models.PositiveSmallIntegerField(default=1)
-    alternates = models.BooleanField(default=True)
+    rrf_k = models.PositiveSmallIntegerField(
+        _("RRF k"),
+        default=60,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text=_("only for reciprocal rank"),
+    )
+    chunks_per_note = models.PositiveSmallIntegerField(
+        default=3,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text=_("so that one long note does not fill the answer"),
+    )
+    token_budget = models.PositiveIntegerField(
+        default=3000,
+        validators=[MinValueValidator(200), MaxValueValidator(200_000)],
+        help_text=_("tokens of all passages of an answer"),
+    )
+    neighbours = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MaxValueValidator(5)],
+        help_text=_("chunks before and after a hit that come along while the budget lasts"),
+    )
+    alternates = models.BooleanField(
+        default=True, help_text=_("let the model add up to two other wordings of a follow-up")
+    )
     rerank_model = models.ForeignKey(RerankModel, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:

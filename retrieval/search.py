@@ -114,7 +114,10 @@ def _ranked(
     apart, and comes before them.
     """
     literal = {candidate.note_id: candidate for candidate in in_text}
-    ranked = [replace(c, in_text=c.note_id in literal) for c in order(found)]
+    ranked = [
+        replace(c, in_text=c.note_id in literal and (query.has_signs or c.lexical_rank is None))
+        for c in order(found)
+    ]
     known = {candidate.note_id for candidate in ranked}
     fresh = [candidate for note_id, candidate in literal.items() if note_id not in known]
 
