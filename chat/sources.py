@@ -12,7 +12,9 @@ from django.urls import NoReverseMatch, reverse
 from chat.core.citations import Quotable
 from chat.models import Message, Source
 from retrieval.core.types import Arm, Passage, Retrieval
+from vault.access import User
 from vault.models import Note, Vault
+from vault.note_page import CitedText
 
 
 def note_url(slug: str, path: str) -> str:
@@ -36,6 +38,14 @@ def save_sources(message_id: Any, retrieval: Retrieval) -> list[Source]:
     with transaction.atomic():
         Message.objects.filter(pk=message_id).update(retrieval_run_id=retrieval.run_id)
         return Source.objects.bulk_create(rows)
+
+
+def cited_text(user: User, source_id: int, note_id: int) -> CitedText | None:
+    """The passage of one of the user's own answers, for the page of its note."""
+    source = Source.objects.filter(
+        pk=source_id, note_id=note_id, message__conversation__owner_id=user.pk
+    ).first()
+    return CitedText(source.text, source.start, source.note_hash) if source else None
 
 
 def quotables_of(message: Message) -> list[Quotable]:

@@ -184,6 +184,9 @@ JOB_HANDLERS = {
     "lexemes": "vault.tasks.refresh_lexemes_job",
 }
 
+# Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.
+CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""
+
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",

@@ -21,6 +21,7 @@ from vault.models import Vault
 
 IGNORE_FILE = ".brainignore"
 NOTE_SUFFIXES = (".md", ".markdown")
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif")
 
 # Application folders, and what editors and synchronisers leave behind for a moment.
 DEFAULT_IGNORES = (
@@ -92,6 +93,14 @@ class Source(Protocol):
         """
         ...
 
+    def pictures(self) -> tuple[str, ...]:
+        """Paths of the pictures, as they are named there. Raises SourceUnavailable."""
+        ...
+
+    def read_picture(self, path: str, *, largest: int) -> bytes:
+        """The bytes of a picture, at most `largest`. Raises FileUnreadable."""
+        ...
+
 
 def source_of(vault: Vault) -> Source:
     """The source that `vault` is configured with."""
@@ -126,6 +135,39 @@ class FolderSource:
             return self._read_raw(path, raw)
         except OSError as error:
             raise FileUnreadable(_reason_of_file(error)) from error
+
+    def pictures(self) -> tuple[str, ...]:
+        """Paths of the pictures in the folder, as they are named there."""
+        root = self._open_root()
+        try:
+            walk = _Walk(self._ignore_rules(root), PICTURE_SUFFIXES)
+            walk.folder(root, "", 0)
+        except OSError as error:
+            raise SourceUnavailable(_reason_of_root(self.place, error)) from error
+        finally:
+            os.close(root)
+        return tuple(sorted(walk.files))
+
+    def read_picture(self, path: str, *, largest: int) -> bytes:
+        """The bytes of a picture of the folder, at most `largest`.
+
+        Raises FileUnreadable for whatever is no picture, ignored, too large or elsewhere.
+        """
+        if not path.lower().endswith(PICTURE_SUFFIXES):
+            raise FileUnreadable("It is not a picture.")
+        root = self._open_root()
+        try:
+            if self._ignore_rules(root).match_file(path):
+                raise FileUnreadable("The vault ignores it.")
+            with os.fdopen(_open_inside(root, path), "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
+                    raise FileUnreadable("It is too large, or no regular file.")
+                return file.read(largest)
+        except (OSError, ValueError) as error:
+            raise FileUnreadable("It cannot be read.") from error
+        finally:
+            os.close(root)
 
     def _open_root(self) -> int:
         try:
@@ -181,8 +223,9 @@ class FolderSource:
 class _Walk:
     """One descent through a folder by file descriptors, never through links."""
 
-    def __init__(self, ignored: GitIgnoreSpec) -> None:
+    def __init__(self, ignored: GitIgnoreSpec, suffixes: tuple[str, ...] = NOTE_SUFFIXES) -> None:
         self.ignored = ignored
+        self.suffixes = suffixes
         self.files: dict[str, os.stat_result] = {}
         self.warnings: list[FileWarning] = []
         self.unreadable: list[str] = []
@@ -206,7 +249,7 @@ class _Walk:
             return
         if is_folder:
             self._subfolder(parent, raw, depth)
-        elif not raw.lower().endswith(NOTE_SUFFIXES):
+        elif not raw.lower().endswith(self.suffixes):
             if stat.S_ISLNK(found.st_mode):
                 self._skip(raw, "It is a symbolic link: links are not followed.")
         elif stat.S_ISREG(found.st_mode):

@@ -2,6 +2,36 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import PathConverter
 
-urlpatterns: list[URLPattern] = []
+from vault import api, views
+
+
+class FilePathConverter(PathConverter):
+    """Any path of a file: a name may hold a line break, which `path` refuses."""
+
+    regex = r"(?s:.+)"
+
+
+register_converter(FilePathConverter, "file")
+
+urlpatterns: list[URLPattern] = [
+    path("vaults/", views.vaults, name="vaults"),
+    path("vaults/<slug:slug>/", views.vault, name="vault"),
+    path("vaults/<slug:slug>/state", views.vault_state, name="vault-state"),
+    path("vaults/<slug:slug>/report", views.vault_report, name="vault-report"),
+    path("vaults/<slug:slug>/tree", views.vault_tree, name="vault-tree"),
+    path("vaults/<slug:slug>/sync", views.vault_sync, name="vault-sync"),
+    path("vaults/<slug:slug>/retry", views.vault_retry, name="vault-retry"),
+    path("vaults/<slug:slug>/answer", views.vault_answer, name="vault-answer"),
+    path("vaults/<slug:slug>/members", views.vault_members, name="vault-members"),
+    path("vaults/<slug:slug>/members/<int:member_id>", views.vault_member, name="vault-member"),
+    path("vaults/<slug:slug>/notes/<file:path>", views.note, name="note"),
+    path("vaults/<slug:slug>/files/<file:path>", views.vault_file, name="vault-file"),
+    path("api/vaults", api.VaultsView.as_view(), name="api-vaults"),
+    path("api/notes/<int:note_id>", api.NoteView.as_view(), name="api-note"),
+    path("api/notes/<int:note_id>/similar", api.SimilarView.as_view(), name="api-similar"),
+    path("api/notes/<int:note_id>/section", api.SectionView.as_view(), name="api-section"),
+    path("api/index/status", api.IndexStatusView.as_view(), name="api-index-status"),
+]

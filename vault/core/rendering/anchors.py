@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_NOT_IN_ID = re.compile(r"[^\w]+")
+_NOT_IN_ID = re.compile(r"[\W_]+")
 LONGEST_ID = 80
 
 

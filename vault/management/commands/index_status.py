@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from vault.management.choosing import chosen_vaults
 from vault.models import Vault
+from vault.presenters import status_json
 from vault.status import VaultStatus, vault_status
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         rows = [(vault, vault_status(vault)) for vault in chosen_vaults(options["vault"])]
         if options["json"]:
-            data = {"vaults": [as_json(vault, status) for vault, status in rows]}
+            data = {"vaults": [status_json(vault, status) for vault, status in rows]}
             self.stdout.write(json.dumps(data, indent=1))
             return
         for vault, status in rows:
@@ -42,17 +42,3 @@ class Command(BaseCommand):
         for problem in (*status.problems, *status.suspicious):
             line = f":{problem.line}" if problem.line else ""
             self.stdout.write(f"  {problem.severity}: {problem.path}{line}: {problem.reason}")
-
-
-def as_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
-    """The status as scripts read it: stable names."""
-    run = status.last_run
-    data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
-    data["last_run"] = run and {
-        "state": run.state,
-        "counts": run.counts,
-        "error": run.error,
-        "started": run.started.isoformat(),
-        "finished": run.finished.isoformat() if run.finished else None,
-    }
-    return data

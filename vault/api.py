@@ -1,0 +1,149 @@
+"""Vaults and notes for scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from vault import access, presenters
+from vault.core.sections import find_section, sections_of
+from vault.core.tokens import estimate_tokens
+from vault.forms import read_number
+from vault.models import Note
+from vault.related import MOST_RELATED, related_notes
+from vault.serializers import (
+    IndexStatusSerializer,
+    NoSectionSerializer,
+    NoteSerializer,
+    SectionSerializer,
+    SimilarNotesSerializer,
+    VaultSerializer,
+)
+from vault.status import vault_status
+
+DEFAULT_SIMILAR = 5
+
+
+class VaultsView(APIView):
+    """`GET /api/vaults`."""
+
+    @extend_schema(
+        operation_id="vaults", summary="Vaults you may read", responses=VaultSerializer(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        rows = presenters.vault_rows(request.user)
+        return Response([presenters.vault_json(row) for row in rows])
+
+
+class NoteView(APIView):
+    """`GET /api/notes/<id>`."""
+
+    @extend_schema(operation_id="note", summary="A note", responses=NoteSerializer)
+    def get(self, request: Request, note_id: int) -> Response:
+        note = _note(request, note_id)
+        notes = access.notes_in(access.scope_for(request.user)).select_related("vault")
+        linked = notes.filter(backlinks__source=note).exclude(pk=note.pk).distinct()
+        linking = notes.filter(links__target=note).exclude(pk=note.pk).distinct()
+        return Response(
+            presenters.note_json(note)
+            | {
+                "sections": [list(section.path) for section in _sections(note)],
+                "links": [presenters.note_ref(row) for row in linked.defer("body")],
+                "backlinks": [presenters.note_ref(row) for row in linking.defer("body")],
+            }
+        )
+
+
+class SimilarView(APIView):
+    """`GET /api/notes/<id>/similar?limit=5`."""
+
+    @extend_schema(
+        operation_id="similar_notes",
+        summary="Notes that read like this one",
+        parameters=[OpenApiParameter("limit", int, description=f"1 to {MOST_RELATED}; 5")],
+        responses=SimilarNotesSerializer,
+    )
+    def get(self, request: Request, note_id: int) -> Response:
+        note = _note(request, note_id)
+        limit = read_number(request.query_params.get("limit", str(DEFAULT_SIMILAR)))
+        if limit is None or not 1 <= limit <= MOST_RELATED:
+            raise ValidationError({"limit": [f"Give a number from 1 to {MOST_RELATED}."]})
+        found = related_notes(note, scope=access.scope_for(request.user), limit=limit)
+        results = [
+            presenters.note_ref(row) | {"similarity": round(likeness, 4)} for row, likeness in found
+        ]
+        reason = "" if results else "The note, or every other one, has no vector yet."
+        return Response({"results": results, "reason": reason})
+
+
+class SectionView(APIView):
+    """`GET /api/notes/<id>/section?path=Heading&path=Sub`."""
+
+    @extend_schema(
+        operation_id="note_section",
+        summary="One section of a note",
+        parameters=[
+            OpenApiParameter(
+                "path",
+                str,
+                many=True,
+                description="Headings, outermost first: repeated, or one with “ > ” between.",
+            )
+        ],
+        responses={200: SectionSerializer, 404: NoSectionSerializer},
+    )
+    def get(self, request: Request, note_id: int) -> Response:
+        note = _note(request, note_id)
+        wanted = request.query_params.getlist("path")
+        sections = _sections(note)
+        section = find_section(sections, wanted)
+        if section is None and len(wanted) == 1:
+            section = find_section(sections, wanted[0].split(" > "))
+        if section is None:
+            listed = [list(found.path) for found in sections]
+            detail = "This note has no such section. Choose one of “sections”."
+            return Response({"detail": detail, "sections": listed}, status=404)
+        text = note.body[section.start : section.end].rstrip()
+        return Response(
+            presenters.note_ref(note)
+            | {
+                "heading_path": list(section.path),
+                "text": text,
+                "span": [section.start, section.start + len(text)],
+                "tokens": estimate_tokens(text),
+            }
+        )
+
+
+class IndexStatusView(APIView):
+    """`GET /api/index/status`."""
+
+    @extend_schema(
+        operation_id="index_status",
+        summary="How far your vaults are",
+        responses=IndexStatusSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        vaults = access.visible_to(request.user).order_by("slug")
+        rows: list[dict[str, Any]] = [
+            presenters.status_json(vault, vault_status(vault)) for vault in vaults
+        ]
+        return Response({"vaults": rows})
+
+
+def _note(request: Request, note_id: int) -> Note:
+    """Missing and forbidden look the same."""
+    notes = access.notes_in(access.scope_for(request.user)).select_related("vault")
+    note = notes.filter(pk=note_id).first() if note_id < 2**63 else None
+    if note is None:
+        raise NotFound("No such note.")
+    return note
+
+
+def _sections(note: Note) -> list[Any]:
+    return sections_of(note.headings, length=len(note.body))

@@ -1,0 +1,202 @@
+"""Everything that the page of a note shows, with the rights of who looks at it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from vault import access
+from vault.core.rendering import (
+    RenderedNote,
+    Resolved,
+    render_code_note,
+    render_note,
+    render_plain,
+)
+from vault.models import Link, Note, ScrubFinding
+from vault.pictures import picture_finder
+from vault.related import related_notes
+from vault.sources import PICTURE_SUFFIXES
+
+# Longer notes are shown as they stand in the file: a page must not parse for seconds.
+LONGEST_PARSED = 200_000
+MOST_LINKED = 50
+
+
+class Addresses(Protocol):
+    """Where things are found; the edges know."""
+
+    def note(self, slug: str, path: str) -> str: ...
+
+    def picture(self, slug: str, path: str) -> str: ...
+
+    def tag(self, slug: str, tag: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CitedText:
+    """A passage as it was when an answer cited it. `start` is its place in the note then."""
+
+    text: str
+    start: int
+    note_hash: str
+
+
+# (user, source id, note id) -> the passage that this user's answer cited, if any.
+FindCited = Callable[[access.User, int, int], CitedText | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """The passage to show. `state`: "same" (the note is as it was), "kept" (the note
+    changed, the passage did not), "gone" (`then` no longer stands in the note) or
+    "unknown" (nobody remembers what was cited)."""
+
+    span: tuple[int, int] | None
+    state: str = "unknown"
+    then: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotePage:
+    """A note with what surrounds it. Every note listed may be read by the reader."""
+
+    note: Note
+    rendered: RenderedNote
+    cited: Cited | None
+    backlinks: tuple[Note, ...]
+    outgoing: tuple[Note, ...]
+    missing_links: tuple[str, ...]
+    related: tuple[Note, ...]
+    findings: int
+    previous: Note | None
+    following: Note | None
+
+
+def note_page(
+    user: access.User,
+    note: Note,
+    *,
+    addresses: Addresses,
+    span: tuple[int, int] | None = None,
+    source_id: int | None = None,
+) -> NotePage:
+    """Read and render what the page of `note` shows to `user`, who may read it.
+
+    `span` are characters of the body to mark; `source_id` names the answer's source that
+    it was cited from, so that a changed note is noticed.
+    """
+    scope = access.scope_for(user)
+    readable = access.notes_in(scope).select_related("vault").defer("body")
+    links = list(Link.objects.filter(source=note).order_by("start"))
+    targets = {row.pk: row for row in readable.filter(pk__in={link.target_id for link in links})}
+    cited = _cited(user, note, span, source_id) if span else None
+    highlight = cited.span if cited else None
+    backlinks = readable.filter(links__target=note).exclude(pk=note.pk).distinct()
+    related = related_notes(note, scope=scope)
+    return NotePage(
+        note=note,
+        rendered=_render(note, links, targets, addresses, highlight),
+        cited=cited,
+        backlinks=tuple(backlinks.order_by("title", "path")[:MOST_LINKED]),
+        outgoing=tuple(row for row in targets.values() if row.pk != note.pk)[:MOST_LINKED],
+        missing_links=_missing(links),
+        related=tuple(row for row, _ in related),
+        findings=ScrubFinding.objects.filter(note=note).count(),
+        previous=_beside(note, following=False),
+        following=_beside(note, following=True),
+    )
+
+
+def _cited(user: access.User, note: Note, span: tuple[int, int], source_id: int | None) -> Cited:
+    then = _text_then(user, source_id, note.pk) if source_id is not None else None
+    if then is None:
+        return Cited(span)
+    if then.note_hash == note.content_hash:
+        return Cited(span, "same")
+    start, end = span[0] - then.start, span[1] - then.start
+    quote = then.text[max(0, start) : end].strip() or then.text.strip()
+    if note.body[slice(*span)].strip() == quote:
+        return Cited(span, "kept")
+    place = note.body.find(quote)
+    if place >= 0:
+        return Cited((place, place + len(quote)), "kept")
+    return Cited(None, "gone", quote)
+
+
+def _text_then(user: access.User, source_id: int, note_id: int) -> CitedText | None:
+    """What chat remembers of the passage; None where chat is off."""
+    if not settings.CITED_TEXT:
+        return None
+    find: FindCited = import_string(settings.CITED_TEXT)
+    return find(user, source_id, note_id)
+
+
+def _render(
+    note: Note,
+    links: Sequence[Link],
+    targets: dict[int, Note],
+    addresses: Addresses,
+    highlight: tuple[int, int] | None,
+) -> RenderedNote:
+    if len(note.body) > LONGEST_PARSED:
+        return render_plain(note.body, highlight=highlight)
+    if note.kind == "code":
+        return render_code_note(note.body, language=note.language, highlight=highlight)
+    return render_note(
+        note.body,
+        resolve=_resolver(note, links, targets, addresses),
+        highlight=highlight,
+        title=note.title,
+        tag_url=partial(addresses.tag, note.vault.slug),
+    )
+
+
+def _resolver(
+    note: Note, links: Sequence[Link], targets: dict[int, Note], addresses: Addresses
+) -> Callable[..., Resolved | None]:
+    """Looks a link up among those that were resolved when the note was indexed."""
+    known = {
+        _key(link.raw_target): targets[link.target_id]
+        for link in links
+        if link.target_id in targets
+    }
+    find_picture = picture_finder(note.vault)
+
+    def resolve(target: str, *, is_embed: bool) -> Resolved | None:
+        if is_embed and target.lower().endswith(PICTURE_SUFFIXES):
+            path = find_picture(target, note.path)
+            url = addresses.picture(note.vault.slug, path) if path else ""
+            return Resolved(url, is_image=True) if path else None
+        found = known.get(_key(target))
+        if found is None:
+            return None
+        return Resolved(addresses.note(found.vault.slug, found.path), found.title)
+
+    return resolve
+
+
+def _key(target: str) -> str:
+    return unicodedata.normalize("NFC", target).strip().casefold()
+
+
+def _missing(links: Sequence[Link]) -> tuple[str, ...]:
+    names = (
+        link.raw_target
+        for link in links
+        if link.target_id is None and not link.raw_target.lower().endswith(PICTURE_SUFFIXES)
+    )
+    return tuple(dict.fromkeys(names))[:MOST_LINKED]
+
+
+def _beside(note: Note, *, following: bool) -> Note | None:
+    """The next or previous note of the vault by path."""
+    notes = Note.objects.filter(vault_id=note.vault_id).exclude(status=Note.Status.EXCLUDED)
+    beside = notes.filter(path__gt=note.path) if following else notes.filter(path__lt=note.path)
+    return beside.order_by("path" if following else "-path").defer("body").first()

@@ -1,0 +1,295 @@
+"""What pages and scripts show of vaults and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, Max, Q
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from vault import access
+from vault.core.names import file_name, without_suffix
+from vault.models import Note, Vault, VaultMember
+from vault.status import CurrentJob, VaultStatus
+
+# A tree of more notes shows whole only the folders on the way to the open note.
+LARGEST_TREE = 800
+MOST_FILTERED = 200
+LONGEST_PROPERTY = 80
+_SHOWN_ELSEWHERE = {"title", "tags", "tag", "aliases", "alias", "cssclass", "cssclasses"}
+
+
+class PageAddresses:
+    """Addresses of this site's pages, for what is rendered from notes."""
+
+    def note(self, slug: str, path: str) -> str:
+        return reverse("note", args=[slug, path])
+
+    def picture(self, slug: str, path: str) -> str:
+        return reverse("vault-file", args=[slug, path])
+
+    def tag(self, slug: str, tag: str) -> str:
+        return f"{reverse('search')}?{urlencode({'q': f'#{tag}', 'vault': slug})}"
+
+
+@dataclass(frozen=True, slots=True)
+class VaultRow:
+    """A vault of the list."""
+
+    vault: Vault
+    notes: int
+    searchable: int
+    percent: int
+    last_sync: Any
+    role: str
+
+
+def vault_rows(user: access.User) -> list[VaultRow]:
+    """The vaults that `user` may read, by name."""
+    vaults = access.visible_to(user).order_by("name").annotate(last_sync=Max("sync_runs__finished"))
+    counts = counts_of([vault.pk for vault in vaults])
+    edited = set(access.editable_by(user).values_list("pk", flat=True))
+    owned = set(access.owned_by(user).values_list("pk", flat=True))
+    rows = []
+    for vault in vaults:
+        notes, searchable = counts.get(vault.pk, (0, 0))
+        role = "owner" if vault.pk in owned else "editor" if vault.pk in edited else "reader"
+        rows.append(
+            VaultRow(vault, notes, searchable, _percent(searchable, notes), vault.last_sync, role)
+        )
+    return rows
+
+
+def counts_of(vault_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """(notes, notes that search finds) of each vault that has notes."""
+    notes = Note.objects.filter(vault_id__in=vault_ids).order_by()
+    found = Count("pk", filter=Q(status=Note.Status.INDEXED))
+    rows = notes.values_list("vault_id").annotate(Count("pk"), found)
+    return {pk: (total, searchable) for pk, total, searchable in rows}
+
+
+def _percent(part: int, whole: int) -> int:
+    """Rounded down, so that 100 means all."""
+    return part * 100 // whole if whole else 0
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A step through the tree: "open" a folder, "close" it, show a "note", or name a
+    "folder" that is not shown from inside."""
+
+    step: str
+    name: str = ""
+    path: str = ""
+    is_open: bool = False
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The steps of a vault's tree. `hidden` notes were left out of a list that is too long."""
+
+    rows: list[TreeRow]
+    hidden: int = 0
+
+
+def tree_of(vault: Vault, *, current: str = "", contains: str = "") -> Tree:
+    """The notes of `vault` as a tree, or those whose path or title has `contains` as a list.
+
+    `current` is the path of the open note, or of a folder with a slash at its end. In a
+    large vault only the folders on the way to it are shown from inside.
+    """
+    notes = Note.objects.filter(vault=vault).exclude(status=Note.Status.EXCLUDED)
+    if contains:
+        found = notes.filter(Q(path__icontains=contains) | Q(title__icontains=contains))
+        listed = list(found.order_by("path").values_list("path", "title")[: MOST_FILTERED + 1])
+        rows = [TreeRow("note", title or path, path) for path, title in listed[:MOST_FILTERED]]
+        return Tree(rows, found.count() - len(rows))
+    pairs = list(notes.order_by("path").values_list("path", "title"))
+    return Tree(note_tree(pairs, current=current, is_pruned=len(pairs) > LARGEST_TREE))
+
+
+def note_tree(
+    notes: Iterable[tuple[str, str]], *, current: str = "", is_pruned: bool = False
+) -> list[TreeRow]:
+    """Notes (path, title) as nested folders, told as steps in order: folders first.
+
+    `is_pruned` leaves out what is in folders that are not on the way to `current`.
+    """
+    root: dict[str, Any] = {}
+    for path, title in notes:
+        folder = root
+        for part in path.split("/")[:-1]:
+            folder = folder.setdefault(part + "/", {})
+        folder[file_name(path)] = (path, title)
+    return list(_steps(root, current, is_pruned=is_pruned))
+
+
+def _steps(root: dict[str, Any], current: str, *, is_pruned: bool) -> Iterator[TreeRow]:
+    """Without recursion: folders may be a hundred deep."""
+    stack = [_children(root, "")]
+    while stack:
+        name, child, path = next(stack[-1], ("", None, ""))
+        if child is None:
+            stack.pop()
+            if stack:
+                yield TreeRow("close")
+        elif isinstance(child, tuple):
+            yield TreeRow("note", child[1] or without_suffix(name), child[0])
+        else:
+            is_open = current.startswith(path)
+            step = "folder" if is_pruned and not is_open else "open"
+            yield TreeRow(step, name.rstrip("/"), path, is_open, _count(child))
+            if step == "open":
+                stack.append(_children(child, path))
+
+
+def _children(folder: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
+    """(name, subfolder or note, path), folders first, by name."""
+    for name in sorted(folder, key=lambda name: (not name.endswith("/"), name.casefold())):
+        yield name, folder[name], prefix + name
+
+
+def _count(folder: dict[str, Any]) -> int:
+    total, stack = 0, [folder]
+    while stack:
+        for child in stack.pop().values():
+            if isinstance(child, dict):
+                stack.append(child)
+            else:
+                total += 1
+    return total
+
+
+def properties_of(note: Note) -> list[tuple[str, str]]:
+    """Properties as short words: links without brackets, lists joined."""
+    rows = []
+    for name, value in note.properties.items():
+        text = _plain(value)
+        if text and name.lower() not in _SHOWN_ELSEWHERE:
+            rows.append((str(name)[:40], text))
+    return rows
+
+
+def _plain(value: object) -> str:
+    values = value if isinstance(value, list) else [value]
+    words = (str(item).strip().removeprefix("[[").removesuffix("]]") for item in values if item)
+    text = ", ".join(word for word in words if word)
+    return text if len(text) <= LONGEST_PROPERTY else text[: LONGEST_PROPERTY - 1] + "…"
+
+
+def crumbs_of(note: Note) -> list[str]:
+    """The folders of a note."""
+    return note.path.split("/")[:-1]
+
+
+def job_words(job: CurrentJob) -> str:
+    """What a job does, how fast, and how long it will take."""
+    stages = {
+        "scan": _("Looking through the folder"),
+        "hash": _("Looking for changes"),
+        "notes": _("Reading notes"),
+        "links": _("Following links"),
+    }
+    kinds = {"sync": _("Syncing"), "embed": _("Making notes searchable by meaning")}
+    words = [stages.get(job.stage) or kinds.get(job.kind, job.kind)]
+    if job.state == "queued":
+        words = [_("Waiting for the worker: %(what)s") % {"what": words[0].lower()}]
+    if job.total:
+        words.append(_("%(done)d of %(total)d") % {"done": job.done, "total": job.total})
+    if job.per_second:
+        words.append(_("%(rate).1f a second") % {"rate": job.per_second})
+    if job.seconds_left is not None:
+        words.append(_("%(time)s left") % {"time": _duration(job.seconds_left)})
+    return " · ".join(words)
+
+
+def _duration(seconds: int) -> str:
+    if seconds < 90:
+        return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}
+    minutes = round(timedelta(seconds=seconds).total_seconds() / 60)
+    return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}
+
+
+def run_words(counts: dict[str, Any]) -> str:
+    """What a run changed: `3 new, 1 changed`."""
+    names = (
+        ("created", _("%(n)d new")),
+        ("updated", _("%(n)d changed")),
+        ("moved", _("%(n)d moved")),
+        ("deleted", _("%(n)d deleted")),
+        ("failed", _("%(n)d failed")),
+    )
+    parts = [text % {"n": counts[name]} for name, text in names if counts.get(name)]
+    return ", ".join(parts) or _("nothing changed")
+
+
+def members_of(vault: Vault) -> Sequence[VaultMember]:
+    """Members by role, owners first, then by name."""
+    order = {role: place for place, role in enumerate(reversed(access.READERS))}
+    rows = VaultMember.objects.filter(vault=vault).select_related("user", "group")
+    return sorted(rows, key=lambda row: (order[VaultMember.Role(row.role)], name_of(row)))
+
+
+def name_of(member: VaultMember) -> str:
+    """The e-mail of a person, or the name of a group."""
+    if member.user is not None:
+        return member.user.email or member.user.get_username()
+    return member.group.name if member.group else ""
+
+
+def status_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
+    """The status as scripts read it: stable names."""
+    run = status.last_run
+    data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
+    data["last_run"] = run and {
+        "state": run.state,
+        "counts": run.counts,
+        "error": run.error,
+        "started": run.started.isoformat(),
+        "finished": run.finished.isoformat() if run.finished else None,
+    }
+    return data
+
+
+def vault_json(row: VaultRow) -> dict[str, Any]:
+    """A vault of the list, for scripts."""
+    return {
+        "slug": row.vault.slug,
+        "name": row.vault.name,
+        "role": row.role,
+        "notes": row.notes,
+        "searchable": row.searchable,
+        "last_sync": row.last_sync,
+    }
+
+
+def note_ref(note: Note) -> dict[str, Any]:
+    """A note, named."""
+    return {
+        "note_id": note.pk,
+        "vault": note.vault.slug,
+        "path": note.path,
+        "title": note.title,
+    }
+
+
+def note_json(note: Note) -> dict[str, Any]:
+    """A note with its text, without what surrounds it."""
+    return note_ref(note) | {
+        "kind": note.kind,
+        "body": note.body,
+        "properties": note.properties,
+        "tags": note.tags,
+        "aliases": note.aliases,
+        "status": note.status,
+        "reason": note.reason,
+        "content_hash": note.content_hash,
+        "updated_at": note.updated,
+    }

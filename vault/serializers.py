@@ -1,0 +1,82 @@
+"""The shapes of what scripts get about vaults and notes, for the published schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class VaultSerializer(serializers.Serializer[Any]):
+    """A vault that you may read."""
+
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    role = serializers.CharField(help_text="reader, editor or owner")
+    notes = serializers.IntegerField()
+    searchable = serializers.IntegerField(help_text="notes that keyword search finds")
+    last_sync = serializers.DateTimeField(allow_null=True)
+
+
+class NoteRefSerializer(serializers.Serializer[Any]):
+    """A note, named."""
+
+    note_id = serializers.IntegerField()
+    vault = serializers.CharField(help_text="slug")
+    path = serializers.CharField()
+    title = serializers.CharField()
+
+
+class NoteSerializer(NoteRefSerializer):
+    """A note with its text."""
+
+    kind = serializers.CharField()
+    body = serializers.CharField(help_text="as stored: without secrets and front matter")
+    properties = serializers.JSONField()
+    tags = serializers.ListField(child=serializers.CharField())
+    aliases = serializers.ListField(child=serializers.CharField())
+    sections = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="heading paths, for /section",
+    )
+    backlinks = NoteRefSerializer(many=True)
+    links = NoteRefSerializer(many=True)
+    status = serializers.CharField()
+    reason = serializers.CharField()
+    content_hash = serializers.CharField()
+    updated_at = serializers.DateTimeField()
+
+
+class SimilarNoteSerializer(NoteRefSerializer):
+    """A note that reads like the one asked about."""
+
+    similarity = serializers.FloatField(help_text="cosine, only to compare within one answer")
+
+
+class SimilarNotesSerializer(serializers.Serializer[Any]):
+    """Nearest first. `reason` says why there are none, where that has one."""
+
+    results = SimilarNoteSerializer(many=True)
+    reason = serializers.CharField()
+
+
+class SectionSerializer(NoteRefSerializer):
+    """One section of a note, with what is below it."""
+
+    heading_path = serializers.ListField(child=serializers.CharField())
+    text = serializers.CharField()
+    span = serializers.ListField(child=serializers.IntegerField())
+    tokens = serializers.IntegerField(help_text="estimated")
+
+
+class NoSectionSerializer(serializers.Serializer[Any]):
+    """There is no such section; these are there."""
+
+    detail = serializers.CharField()
+    sections = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
+
+
+class IndexStatusSerializer(serializers.Serializer[Any]):
+    """How far every vault is: as `index_status --json`."""
+
+    vaults = serializers.ListField(child=serializers.JSONField())

@@ -1,0 +1,16 @@
+/* The page of a note: copy buttons for code, and the cited words in sight. */
+import { copy } from "../secondbrain/js/app.js";
+
+const words = document.querySelector("[data-note-words]")?.dataset ?? {};
+
+for (const pre of document.querySelectorAll(".note pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy-code";
+  button.textContent = words.copy ?? "Copy";
+  button.addEventListener("click", () => copy(pre.querySelector("code")?.textContent ?? pre.textContent, words.copied ?? "Copied"));
+  (pre.closest(".code-block") ?? pre).append(button);
+}
+
+// An address with #cited is scrolled to by the browser itself.
+if (!location.hash) document.getElementById("cited")?.scrollIntoView({ block: "center" });
