@@ -70,7 +70,7 @@ def counts_of(vault_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
     """(notes, notes that search finds) of each vault that has notes."""
     notes = Note.objects.filter(vault_id__in=vault_ids).order_by()
     found = Count("pk", filter=Q(status=Note.Status.INDEXED))
-    rows = notes.values_list("vault_id").annotate(Count("pk"), found)
+    rows = notes.values_list("vault_id").annotate(total=Count("pk"), found=found)
     return {pk: (total, searchable) for pk, total, searchable in rows}
 
 

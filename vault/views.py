@@ -233,6 +233,7 @@ def _state(request: HttpRequest, found: Vault) -> dict[str, Any]:
         "vault": found,
         "status": status,
         "part": part,
+        "problems": len(status.problems) + len(status.suspicious),
         "percent": part * 100 // status.notes if status.notes else 0,
         "jobs": [(job, presenters.job_words(job)) for job in status.jobs],
         "is_editor": access.editable_by(request.user).filter(pk=found.pk).exists(),

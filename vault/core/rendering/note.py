@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -18,6 +19,7 @@ from vault.core.rendering.targets import Resolve, resolve_nothing
 
 # What the browser jumps to: the first mark of the cited span.
 CITED_ID = "cited"
+_HTML_TAG = re.compile(r"<[^<>]*>")
 _MARK = '<mark class="cited'
 
 
@@ -66,6 +68,8 @@ def render_note(
     if span:
         tokens = cite(tokens, Citing(parser, env, body, *span))
     title_tokens, tokens = _split_title(tokens, title)
+    if title_tokens:
+        outline = outline[1:]
     head = parser.renderer.render(title_tokens, parser.options, env)
     html = parser.renderer.render(tokens, parser.options, env)
     return _finish(html, head, outline, is_cited=span is not None)
@@ -111,7 +115,9 @@ def _split_title(tokens: list[Token], title: str) -> tuple[list[Token], list[Tok
     """The inline token of a first heading that says the title, and all other tokens."""
     if len(tokens) < 3 or not title or tokens[0].type != "heading_open" or tokens[0].tag != "h1":
         return [], tokens
-    if visible_text(_without_marks(tokens[1])).strip() != title.strip():
+    shown = visible_text(_without_marks(tokens[1]))
+    # A title is kept without the HTML tags that the heading may hold.
+    if title.strip() not in (shown.strip(), _HTML_TAG.sub("", shown).strip()):
         return [], tokens
     return [tokens[1]], tokens[3:]
 

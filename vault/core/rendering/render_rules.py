@@ -157,7 +157,7 @@ def _math(*, is_display: bool, tag: str) -> Rule:
 def _cell_open(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
     token = tokens[index]
     align = str(token.attrs.get("style", "")).removeprefix("text-align:")
-    css = f' class="{align}"' if align in {"left", "center", "right"} else ""
+    css = f' class="align-{align}"' if align in {"left", "center", "right"} else ""
     scope = ' scope="col"' if token.tag == "th" else ""
     return f"<{token.tag}{css}{scope}>"
 

@@ -13,4 +13,5 @@ for (const pre of document.querySelectorAll(".note pre")) {
 }
 
 // An address with #cited is scrolled to by the browser itself.
+document.querySelector(".tree [aria-current]")?.scrollIntoView({ block: "nearest" });
 if (!location.hash) document.getElementById("cited")?.scrollIntoView({ block: "center" });

@@ -1,0 +1,100 @@
+"""Pictures of a vault are shown, and nothing else of the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from tests.cast import Cast, make_vault
+from vault.models import Vault
+from vault.pictures import LARGEST_PICTURE, picture_finder, read_picture
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+@pytest.fixture
+def vault(cast: Cast, tmp_path: Path) -> Vault:
+    cache.clear()
+    root = tmp_path / "vault"
+    for path, data in {
+        "chart.png": PNG,
+        "sub/deep.JPG": b"\xff\xd8\xff\xe0" + b"\0" * 20,
+        "fake.png": b"<html><script>alert(1)</script>",
+        "drawing.svg": b"<svg onload='alert(1)'/>",
+        "note.md": b"# secret note",
+        ".obsidian/theme.png": PNG,
+        "private/hidden.png": PNG,
+        ".brainignore": b"private/\n",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    (tmp_path / "outside.png").write_bytes(PNG)
+    (root / "link.png").symlink_to(tmp_path / "outside.png")
+    (root / "linked").symlink_to(tmp_path)
+    os.mkfifo(root / "pipe.png")
+    return make_vault("pictures", owner=cast.owner, place=str(root))
+
+
+def test_a_picture_is_read_with_the_type_that_its_bytes_have(vault: Vault) -> None:
+    assert read_picture(vault, "chart.png") == (PNG, "image/png")
+    found = read_picture(vault, "sub/deep.JPG")
+    assert found is not None
+    assert found[1] == "image/jpeg"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["fake.png", "drawing.svg", "note.md", "missing.png", "link.png", "linked/outside.png",
+     "pipe.png", "../outside.png", "sub/../../outside.png", "/etc/passwd", "..\\outside.png",
+     ".obsidian/theme.png", "private/hidden.png", "a\0.png", "sub//deep.JPG", "", "sub",
+     "x" * 5000 + ".png"],
+)  # fmt: skip
+def test_whatever_is_no_picture_of_the_vault_is_not_read(vault: Vault, path: str) -> None:
+    assert read_picture(vault, path) is None
+
+
+def test_a_picture_that_is_too_large_is_not_read(vault: Vault) -> None:
+    with (Path(vault.place) / "large.png").open("wb") as file:
+        file.write(PNG)
+        file.truncate(LARGEST_PICTURE + 1)
+    assert read_picture(vault, "large.png") is None
+
+
+def test_an_embed_finds_a_picture_by_its_name_anywhere(vault: Vault) -> None:
+    find = picture_finder(vault)
+    assert find("chart.png", "notes/a.md") == "chart.png"
+    assert find("deep.JPG", "a.md") == "sub/deep.JPG"
+    assert find("sub/deep.JPG", "other/a.md") == "sub/deep.JPG"
+    assert find("hidden.png", "a.md") is None
+    assert find("outside.png", "a.md") is None
+
+
+def test_a_folder_that_is_gone_has_no_pictures(cast: Cast) -> None:
+    gone = make_vault("gone", owner=cast.owner)
+    assert picture_finder(gone)("chart.png", "a.md") is None
+    assert read_picture(gone, "chart.png") is None
+
+
+def test_a_served_picture_can_do_nothing(vault: Vault, cast: Cast, client: Client) -> None:
+    client.force_login(cast.owner)
+    response = client.get("/vaults/pictures/files/chart.png")
+    assert response.content == PNG
+    assert response["Content-Type"] == "image/png"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in response["Content-Security-Policy"]
+    assert "default-src 'none'" in response["Content-Security-Policy"]
+    assert client.get("/vaults/pictures/files/drawing.svg").status_code == 404
+    assert client.get("/vaults/pictures/files/..%2Foutside.png").status_code == 404
+
+
+def test_pictures_of_others_are_not_served(vault: Vault, cast: Cast, client: Client) -> None:
+    client.force_login(cast.outsider)
+    hidden = client.get("/vaults/pictures/files/chart.png")
+    missing = client.get("/vaults/nothing/files/chart.png")
+    assert hidden.status_code == missing.status_code == 404
+    client.logout()
+    assert client.get("/vaults/pictures/files/chart.png").status_code == 302
