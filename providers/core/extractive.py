@@ -24,8 +24,9 @@ _MOST_QUOTES = 5
 _FEWEST_QUOTES = 2
 # Share of the question's weight that the best sentence must hold, its title included.
 _LEAST_COVERAGE = 0.18
-# Further sentences must reach this part of the best one's score.
+# Further sentences must reach this part of the best one's score; a second one, less.
 _LEAST_OF_BEST = 0.45
+_LEAST_OF_BEST_FOR_SECOND = 0.3
 _TITLE_WEIGHT = 0.4
 _SHORT_WORD_WEIGHT = 0.25
 _SHORT_WORD = 3
@@ -159,7 +160,8 @@ def _distinct(ranked: list[_Candidate], *, best: float) -> list[_Candidate]:
     for candidate in ranked:
         if len(chosen) == _MOST_QUOTES:
             break
-        if len(chosen) >= _FEWEST_QUOTES and candidate.score < best * _LEAST_OF_BEST:
+        is_few = len(chosen) < _FEWEST_QUOTES
+        if candidate.score < best * (_LEAST_OF_BEST_FOR_SECOND if is_few else _LEAST_OF_BEST):
             break
         key = " ".join(terms(candidate.text))
         if key not in seen:
