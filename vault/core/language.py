@@ -21,7 +21,7 @@ _COMMON_WORDS = {
     "romanian": "și în nu este cu pe la din care sunt mai pentru un ca fi să de",
     "turkish": "ve bir bu için ile de da olarak çok daha ne var gibi kadar olan",
     "indonesian": "yang dan di untuk dengan ini dari pada tidak dalam itu adalah ke akan",
-    "catalan": "els les amb una per és dels que al com més no aquest seva són i el",
+    "catalan": "els les amb una per és dels que més aquest aquesta seva són també",
     "lithuanian": "ir yra kad tai su bet iš kaip buvo ar nuo jau tik jo dėl",
 }
 _LANGUAGES_OF: dict[str, list[str]] = {}
@@ -63,7 +63,7 @@ def text_config(text: str) -> str:
     main = max(sorted(counts), key=counts.__getitem__)
     for script in ("cyrillic", "devanagari"):
         # Terms and code in Latin letters often outnumber the prose around them.
-        if main == "latin" and counts.get(script, 0) * 5 >= letters:
+        if main == "latin" and counts.get(script, 0) * 8 >= letters:
             main = script
     return _config_of(main, text)
 

@@ -38,6 +38,7 @@ _TOKEN = regex.compile(
 _PART = regex.compile(r"[\p{L}\p{N}\p{M}]+")
 _SUBPART = regex.compile(r"\p{L}[\p{L}\p{M}]*|\p{N}+")
 _CAMEL = regex.compile(r"\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+")
+_NOT_ALPHABETIC = regex.compile(r"\P{Alphabetic}")
 _HAN = regex.compile(r"\p{Han}")
 _UNSPACED_LETTER = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}]"
@@ -81,7 +82,7 @@ def query_tokens(text: str) -> tuple[str, ...]:
     tokens: list[str] = []
     for found in _TOKEN.finditer(normal):
         if found.lastgroup == "word":
-            word = found[0].casefold()
+            word = found[0].lower()
             tokens += [word, *_folded_copy(word)]
         else:
             tokens += _tokens_of(found, is_query=True, is_glued=False)
@@ -112,7 +113,7 @@ def _beside_word(
     word: str, text: str, span: tuple[int, int], *, is_composed: bool
 ) -> Iterator[str]:
     """What a plain word gives: its folded copy, its camel parts, itself where glued to CJK."""
-    lower = word.casefold()
+    lower = word.lower()
     yield from _folded_copy(lower)
     if not is_composed and not word.isascii():
         # The text keeps the decomposed form, which is another word to PostgreSQL.
@@ -172,14 +173,20 @@ def _joined(written: str, *, is_query: bool) -> Iterator[str]:
     parts = _PART.findall(written.casefold())
     if len(parts[0]) > 1 and parts[0][0] == "v" and parts[0][1:].isdigit():
         parts[0] = parts[0][1:]
-    whole = _INNER.join(map(fold, parts))
+    whole = _whole(parts)
     if len(whole) <= _LONGEST:
         yield whole
     if not is_query and len(parts) > 2 and all(part.isdigit() for part in parts):
         # Who asks for 2.14 means 2.14.3 as well.
-        yield from (_INNER.join(parts[:length]) for length in range(2, len(parts)))
+        yield from (_whole(parts[:length]) for length in range(2, len(parts)))
     for part in parts:
         yield from _part_tokens(part)
+
+
+def _whole(parts: list[str]) -> str:
+    """The parts as one word. A digit in front could be read as a number: 1e5."""
+    joined = _INNER.join(map(fold, parts))
+    return _INNER + joined if joined[:1].isdigit() else joined
 
 
 def _is_hyphenated_word(written: str) -> bool:
@@ -227,6 +234,8 @@ def _bigrams(run: str, *, is_query: bool) -> Iterator[str]:
 
 
 def _trigrams(run: str) -> Iterator[str]:
-    if len(run) < 3:
+    # PostgreSQL ends a word at tone marks and the like, which are no letters.
+    run = _NOT_ALPHABETIC.sub("", run)
+    if 0 < len(run) < 3:
         yield run
     yield from (run[index : index + 3] for index in range(len(run) - 2))

@@ -35,8 +35,8 @@ class LinkIndex:
 
         In this order: the source itself for an empty target; the exact path from the
         folder of the source for `./` and `../`, or from the root; the path relative to
-        the source; the end of a path anywhere in the vault; an alias. Among several, one
-        spelled exactly so, then one at or below the source's folder, then the shortest.
+        the source; the end of a path anywhere in the vault; an alias. Among several, one at
+        or below the source's folder, then one spelled exactly so, then the shortest.
         """
         wanted = unicodedata.normalize("NFC", target).strip()
         if not wanted:
@@ -83,8 +83,8 @@ class LinkIndex:
             spelled = unicodedata.normalize("NFC", path)
             is_spelled_so = spelled.endswith(wanted) or without_suffix(spelled).endswith(wanted)
             return (
-                not is_spelled_so,
                 not path.startswith(below),
+                not is_spelled_so,
                 path.count("/"),
                 len(path),
                 path,

@@ -11,13 +11,14 @@ import regex
 # so that hardly any text of a chunk's size is underestimated (tests/vault/core).
 _PIECE = regex.compile(
     r"(?<=[0-9])\p{Ll}{1,2}"
-    r"|(?<!\p{Ll})\p{Lu}?[\p{Ll}--\p{Cyrillic}]{1,5}"
-    r"|(?<!\p{Ll})\p{Lu}?\p{Cyrillic}{1,4}|\p{Ll}{1,3}"
+    r"|(?<!\p{Ll})\p{Lu}?[\p{Ll}&&[\p{Latin}\p{Greek}]]{1,5}"
+    r"|(?<!\p{Ll})\p{Lu}?\p{Cyrillic}{1,4}"
+    r"|[\p{Ll}&&[\p{Latin}\p{Greek}\p{Cyrillic}]]{1,3}|\p{Ll}{1,2}"
     r"|\p{Lu}{1,2}"
     r"|[0-9]{1,2}"
     r"|[\p{Han}\U00020000-\U0003FFFF]"
     r"|[\p{Hiragana}\p{Katakana}ー]{1,2}"
-    r"|\p{Hangul}{1,2}"
+    r"|(?<!\p{Hangul})\p{Hangul}|\p{Hangul}{1,2}"
     r"|[\p{Thai}\p{Lao}\p{Khmer}]{1,3}"
     r"|[\p{Arabic}\p{Hebrew}\p{Devanagari}\p{Tamil}--\p{P}]{1,3}"
     r"|(?<!\S)(?=[^\w\s])|[-=_*.~]{1,3}"

@@ -1,0 +1,157 @@
+"""Made tokens: what a query finds although PostgreSQL's parser would lose it."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.core.lexical import fold, made_tokens, query_tokens
+
+
+def is_found(query: str, text: str) -> bool:
+    return bool(set(query_tokens(query)) & set(made_tokens(text).split()))
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("CVE-2021-3281", "fixed CVE-2021-3281 today"),
+        ("cve-2021-3281", "see :cve:`2021-3281` for more"),
+        ("--exclude", "use the ``--exclude`` option"),
+        ("INV/2026/00037", "paid: INV/2026/00037."),
+        ("inv-2026-00037", "paid: INV/2026/00037."),
+        ("00037", "paid: INV/2026/00037."),
+        ("a_b.c", "call a_b.c()"),
+        ("DS-7604", "camera DS-7604NI-E1/4P/A"),
+        ("2.14.3", "version 2.14.3"),
+        ("v2.14", "version 2.14.3"),
+        ("2.14", "released v2.14.3"),
+        ("10.20.30.40", "host 10.20.30.40"),
+        ("report.final", "the file report.final.docx, and report.final"),
+        ("petrova", "write to ana.petrova@example.org"),
+        ("ana.petrova@example.org", "write to Ana.Petrova@Example.org!"),
+        ("DE44 5001 0517 5407 3249 31", "account DE44500105175407324931"),
+        ("DE44500105175407324931", "account DE44 5001 0517 5407 3249 31"),
+        ("thyroid", "thyroid/metabolic"),
+        ("metabolic", "thyroid/metabolic"),
+        ("ERR_CONN_RESET", "got ERR_CONN_RESET"),
+        ("C++", "I like C++ more"),
+        ("c++", "in C++20 there is"),
+        ("c++20", "in C++20 there is"),
+        ("C#", "what about C#?"),
+        ("F#", "(F#)"),
+        (".NET", "on .NET today"),
+        ("dotnet", "on .NET today"),
+        ("asp.net", "ASP.NET pages"),
+        ("2026-05-26", "on 2026-05-26 we met"),
+        ("2026/05/26", "on 2026-05-26 we met"),
+        ("user", "call getUserName here"),
+        ("Ceuse", "Céüse"),
+        ("Céüse", "Ce\u0301u\u0308se"),
+        ("lodz", "Łódź"),
+        ("angstrom", "Ångström"),
+        ("cafe", "cafe\u0301"),
+        ("café", "cafe\u0301"),
+        ("strasse", "Straße"),
+        ("елка", "ёлка"),
+        ("合約", "中文合約轉換體驗課問題"),
+        ("中文合約", "中文合約轉換體驗課問題"),
+        ("猫", "黒い猫がいる"),
+        ("パンダ", "白いパンダが"),
+        ("ﾊﾟﾝﾀﾞ", "白いパンダが"),
+        ("しりとり", "遊ぶしりとりの"),
+        ("끝말잇기", "끝말잇기를 하자"),
+        ("청구서", "이번 청구서는"),
+        ("gen-itgc", "重跑gen-itgc后50条"),
+        ("itgc", "重跑gen-itgc后50条"),
+        ("ประชุม", "ที่ประชุมตกลง"),
+        ("ប្រជុំ", "កិច្ចប្រជុំបាន"),
+    ],
+)
+def test_a_query_finds_the_text(query: str, text: str) -> None:
+    assert is_found(query, text)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("C#", "C and C++ code"),
+        ("C++", "C and C# code"),
+        ("2021-3281", "2020-1111"),
+        ("2.14.3", "3.14.2"),
+        ("ハンタ", "パンダ"),
+        ("мои", "мой"),
+        ("--exclude", "we exclude it"),
+        ("合約", "約合"),
+        ("a", "x/a.b"),
+    ],
+)
+def test_a_query_does_not_find_what_only_looks_alike(query: str, text: str) -> None:
+    assert not is_found(query, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "plain words only", "a well-known state-of-the-art method", "JavaScript", "12 34"]
+)
+def test_plain_words_are_left_to_postgres(text: str) -> None:
+    assert made_tokens(text) == ""
+
+
+def test_tokens_come_in_the_order_and_number_of_the_text() -> None:
+    assert made_tokens("A-1 then B-2 then A-1") == "azz1 bzz2 azz1"
+
+
+def test_a_query_of_any_length_is_cut() -> None:
+    assert len(query_tokens("A-1 " * 100_000)) == 1
+
+
+def test_a_very_long_identifier_gives_its_parts_only() -> None:
+    tokens = made_tokens("x/" + "part/" * 100 + "end").split()
+    assert set(tokens) == {"part", "end"}
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Céüse", "ceuse"),
+        ("ŁÓDŹ", "lodz"),
+        ("Æsop Œuvre Øre Þór", "aesop oeuvre ore thor"),
+        ("Αθήνα", "αθηνα"),
+        ("мой", "мой"),
+        ("Ёлка", "елка"),
+        ("ガ", "ガ"),
+        ("हिन्दी", "हिन्दी"),
+    ],
+)
+def test_only_marks_that_people_leave_off_are_folded(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+@given(st.text())
+def test_made_tokens_are_letters_and_digits(text: str) -> None:
+    for token in made_tokens(text).split():
+        assert token == token.casefold()
+        assert not set(token) & set(" -_./:+#@'\"\\&|!()<>*")
+
+
+@given(st.text())
+def test_a_text_is_found_by_itself(text: str) -> None:
+    made = set(made_tokens(text[:1000]).split())
+    assert not made or made & set(query_tokens(text))
+
+
+@pytest.mark.django_db
+def test_postgres_keeps_made_tokens_as_they_are() -> None:
+    text = (
+        "CVE-2021-3281 --exclude -v INV/2026/00037 a_b.c C++20 C# .NET ana.petrova@example.org "
+        "2.14.3 DS-7604NI-E1/4P/A Céüse Straße 重跑gen-itgc后50条 猫 パンダー 끝말잇기 ที่ประชุม "
+        "កិច្ចប្រជុំបាន ສະບາຍດີ DE44 5001 0517 5407 3249 31 https://example.org/a/b.html?x=1 "
+        "10e5/2e10 1e5-e6 0x1F/2 мой-2 Αθήνα/β"
+    )
+    tokens = made_tokens(text)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tsvector_to_array(to_tsvector('simple', %s))", [tokens])
+        (kept,) = cursor.fetchone()
+    assert set(kept) == set(tokens.split())
