@@ -36,11 +36,12 @@ LONGEST_TITLE = 200  # characters, as the column has it
 @login_required
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    """A new question. `q` filters the list, `text` is put into the field."""
+    """A new question. `q` filters the list, `text` is put into the field, `vault` chosen."""
     page = home_page(
         _user(request),
         contains=request.GET.get("q", ""),
         draft=request.GET.get("text", ""),
+        chosen=request.GET.getlist("vault"),
         opens_settings="settings" in request.GET,
     )
     return _chat(request, page)

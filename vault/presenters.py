@@ -184,6 +184,12 @@ def _plain(value: object) -> str:
     return text if len(text) <= LONGEST_PROPERTY else text[: LONGEST_PROPERTY - 1] + "…"
 
 
+def ask_url(note: Note) -> str:
+    """The chat, with the vault of `note` chosen and a question about it begun."""
+    text = _("About “%(title)s”: ") % {"title": note.title}
+    return f"{reverse('home')}?{urlencode({'vault': note.vault.slug, 'text': text})}"
+
+
 def crumbs_of(note: Note) -> list[str]:
     """The folders of a note."""
     return note.path.split("/")[:-1]

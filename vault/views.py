@@ -172,6 +172,7 @@ def note(request: HttpRequest, slug: str, path: str) -> HttpResponse:
         "tags": [(tag, presenters.PageAddresses().tag(slug, tag)) for tag in found.tags],
         "tree": presenters.tree_of(found.vault, current=found.path),
         "current": found.path,
+        "ask_url": presenters.ask_url(found),
         "status": _counts(found.vault),
     }
     return render(request, "vault/note.html", context)

@@ -83,11 +83,19 @@ class ChatPage:
 
 
 def home_page(
-    user: User, *, contains: str = "", draft: str = "", opens_settings: bool = False
+    user: User,
+    *,
+    contains: str = "",
+    draft: str = "",
+    chosen: Sequence[str] = (),
+    opens_settings: bool = False,
 ) -> ChatPage:
-    """A new question: what the vaults hold and what one could ask."""
+    """A new question: what the vaults hold and what one could ask.
+
+    `chosen` are slugs of the vaults to ask; none: all of them.
+    """
     return ChatPage(
-        choices=choices_of(user),
+        choices=choices_of(user, chosen=chosen),
         groups=conversation_groups(user, contains=contains),
         settings_form=ChatSettingsForm.of(user),
         suggestions=suggested_questions(user),
@@ -108,13 +116,15 @@ def conversation_page(user: User, conversation: Conversation, *, chosen: str = "
     )
 
 
-def choices_of(user: User, conversation: Conversation | None = None) -> Choices:
+def choices_of(
+    user: User, conversation: Conversation | None = None, *, chosen: Sequence[str] = ()
+) -> Choices:
     """What `user` may choose from; a conversation keeps the vaults it began with."""
     catalogue = site_catalogue()
     options = chat_options(user, catalogue)
-    chosen = conversation.vaults if conversation else None
+    kept = conversation.vaults if conversation else chosen
     return Choices(
-        vaults=tuple(_vaults(user, chosen)),
+        vaults=tuple(_vaults(user, kept)),
         models=_by_provider(catalogue.available()),
         model_id=options["model"],
         personas=tuple(Persona.objects.filter(enabled=True)),

@@ -276,3 +276,19 @@ def test_a_page_has_nothing_that_the_policy_would_block(cast: Cast) -> None:
         assert not [name for name, attrs in page.elements if "style" in attrs]
         assert all("src" in attrs or attrs.get("type") == "application/json"
                    for attrs in page.all("script"))  # fmt: skip
+
+
+def test_asking_about_a_note_begins_with_its_vault_and_title(cast: Cast) -> None:
+    VaultMember.objects.create(vault=cast.foreign_vault, user=cast.mate, role="reader")
+    make_note(cast.vault, "a.md", title='Pump & "seal"')
+    client = signed_in(cast.mate)
+    links = Page(client.get("/vaults/team/notes/a.md").content.decode()).all("a")
+    (ask_link,) = [link["href"] for link in links if link.get("href", "").startswith("/?vault=")]
+    home = Page(client.get(ask_link).content.decode())
+    chosen = {
+        attrs["value"]: "checked" in attrs
+        for attrs in home.all("input")
+        if attrs.get("name") == "vaults"
+    }
+    assert chosen == {"team": True, "foreign": False}
+    assert 'About “Pump & "seal"”' in home.text

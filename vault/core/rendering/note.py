@@ -132,7 +132,8 @@ def _finish(
     """Sanitise, then name the first mark: the id is the page's own, not the text's."""
     clean, clean_head = sanitise(html), sanitise(head) if head else ""
     if is_cited:
-        named = f'<mark id="{CITED_ID}" class="cited'
+        # Focus brings it into sight without a script, and a screen reader begins there.
+        named = f'<mark id="{CITED_ID}" tabindex="-1" autofocus class="cited'
         if _MARK in clean_head:
             clean_head = clean_head.replace(_MARK, named, 1)
         else:

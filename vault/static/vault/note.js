@@ -12,6 +12,6 @@ for (const pre of document.querySelectorAll(".note pre")) {
   (pre.closest(".code-block") ?? pre).append(button);
 }
 
-// An address with #cited is scrolled to by the browser itself.
+// The browser brings the cited words into sight by their focus; the middle reads better.
 document.querySelector(".tree [aria-current]")?.scrollIntoView({ block: "nearest" });
 if (!location.hash) document.getElementById("cited")?.scrollIntoView({ block: "center" });
