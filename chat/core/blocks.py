@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from markdown_it.token import Token
+
 from chat.core.citations import Quotable
 from chat.core.rendering import SourceBlock, render_block, split_blocks
 
@@ -19,6 +21,10 @@ _HALF_LINK = re.compile(
     r"!?\[[^\[\]\n]{0,200}(?:\](?:\([^()\s]{0,500})?)?$|【[^】\n]{0,60}$|［[^］\n]{0,60}$"
 )
 _HALF_AUTOLINK = re.compile(r"<[a-z][a-z0-9+.-]{0,20}:[^<>\s]{0,500}$|!$", re.IGNORECASE)
+# Addresses become links without brackets, too.
+_HALF_ADDRESS = re.compile(
+    r"(?:https?:|www\.|mailto:|[^\s<>()\[\]]{1,100}@)[^\s<>]{0,500}$", re.IGNORECASE
+)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
@@ -55,6 +61,7 @@ class BlockStream:
         blocks = split_blocks(visible)
         complete_lines = visible.count("\n")
         count = sum(1 for block in blocks[1:] if block.line < complete_lines)
+        count = next((i for i in range(count) if _may_be_formula(blocks[i])), count)
         changed = [self._close(block) for block in blocks[:count]]
         rest = blocks[count:]
         if count:
@@ -88,11 +95,21 @@ def hold_back(text: str) -> str:
     """`text` less an unfinished mark, link or image at its end; code is left as it is."""
     if _is_in_fence(text):
         return text
-    for pattern in (_HALF_LINK, _HALF_AUTOLINK):
+    for pattern in (_HALF_LINK, _HALF_AUTOLINK, _HALF_ADDRESS):
         match = pattern.search(text, max(0, len(text) - 800))
         if match:
             return text[: match.start()]
     return text
+
+
+def _may_be_formula(block: SourceBlock) -> bool:
+    """Whether a `$$` in `block` may find its other end after any number of lines."""
+    lines = (line.lstrip() for t in block.tokens if t.type == "inline" for line in _lines(t))
+    return any(line.startswith("$$") and "$$" not in line[2:] for line in lines)
+
+
+def _lines(token: Token) -> list[str]:
+    return token.content.split("\n")
 
 
 def _is_in_fence(text: str) -> bool:

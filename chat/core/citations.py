@@ -5,11 +5,13 @@ Support is judged by shared words: weak is a hint for the reader's own look, no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import regex
+
+from vault.core.language import text_config
 
 # [2] [1, 2] [1-3] [^1] [[1]] and the same in full-width brackets, digits and commas; the
 # tail of 【1†source】 is what some models add. At most four digits: 20 digits are no number
@@ -29,10 +31,6 @@ _GAP = regex.compile(r"\s+(?=[.,;:!?。！？、，；：])")
 _WORD = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|[\p{L}\p{M}\p{N}]+", regex.V1
 )
-_SCRIPTS = {
-    name: regex.compile(rf"\p{{{name}}}")
-    for name in ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Han", "Hangul", "Thai")
-}
 # Words are compared by their first letters: enough to join "repair" and "repaired".
 STEM = 5
 # Below this share of a sentence's words in its passage the support counts as weak: two
@@ -100,6 +98,10 @@ class Quotable:
             _Sentence(start, end, _stems(self.text[start:end]))
             for start, end in sentence_spans(self.text)
         )
+
+    @cached_property
+    def language(self) -> str:
+        return text_config(self.text)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -229,13 +231,6 @@ def _closeness(statement: frozenset[str], sentence: frozenset[str]) -> tuple[flo
 
 
 def _is_weak(stems: frozenset[str], passage: Quotable, statement: str) -> bool:
-    if not stems or _script(statement) != _script(passage.text):
+    if not stems or text_config(statement) != passage.language:
         return False  # nothing to compare, or a translation
     return _weight(stems & passage.stems) < WEAK_BELOW * _weight(stems)
-
-
-def _script(text: str) -> str:
-    counts: Mapping[str, int] = {
-        name: len(pattern.findall(text[:2000])) for name, pattern in _SCRIPTS.items()
-    }
-    return max(counts, key=lambda name: counts[name])

@@ -13,33 +13,17 @@ from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
-import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 from chat.core.citations import Citation, Quotable, cite, find_markers, is_marker, sentence_of
+from vault.core.rendering import answer_parser, sanitise
 
 Passages = Mapping[int, Quotable]
 
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
-TAGS = {
-    "a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "input", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td",
-    "th", "thead", "tr", "ul",
-}  # fmt: skip
-ATTRIBUTES = {
-    "*": {"class"},
-    "a": {"href", "data-n", "aria-label", "rel", "title"},
-    "ol": {"start"},
-    "td": {"align"},
-    "th": {"align"},
-}
 
 
 @dataclass
@@ -88,17 +72,6 @@ def render_block(block: SourceBlock, passages: Passages) -> Rendered:
     tokens = [_with_chips(token, passages, citations) for token in block.tokens]
     html = _PARSER.renderer.render(tokens, _PARSER.options, {})
     return Rendered(sanitise(html), citations)
-
-
-def sanitise(html: str) -> str:
-    """`html` reduced to what an answer may hold: no image, no script, no style."""
-    return nh3.clean(
-        html,
-        tags=TAGS,
-        attributes=ATTRIBUTES,
-        url_schemes={"http", "https", "mailto"},
-        link_rel=None,
-    )
 
 
 def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> Token:
@@ -199,81 +172,41 @@ def _render_cite(
 def _render_link_open(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
 ) -> str:
-    """A link leads out of the product, after a click, and says where to. Others are text."""
+    """A link leads out of the product, after a click. What is no such address is text."""
     href = str(tokens[index].attrGet("href") or "")
-    if not _is_external(href):
-        return "<span>"
-    return f'<a href="{escape(href)}" rel="noreferrer noopener nofollow">'
+    return f'<a class="outside" href="{escape(href)}">' if _host(href) else "<span>"
 
 
 def _render_link_close(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
 ) -> str:
-    opening = _opening_link(tokens, index)
-    href = str(opening.attrGet("href") or "") if opening else ""
-    if not _is_external(href):
+    """Behind a link stands where it leads, unless its text says so already."""
+    opening = next(i for i in range(index, -1, -1) if tokens[i].type == "link_open")
+    host = _host(str(tokens[opening].attrGet("href") or ""))
+    if not host:
         return "</span>"
-    host = urlsplit(href).hostname or href.removeprefix("mailto:")
-    if opening is not None and opening.info == "auto":
-        return "</a>"
-    return f'</a><span class="link-host"> ({escape(host)})</span>'
+    says_so = any(host in token.content for token in tokens[opening:index])
+    return "</a>" if says_so else f'</a><span class="link-host"> ({escape(host)})</span>'
 
 
-def _opening_link(tokens: Sequence[Token], index: int) -> Token | None:
-    return next((t for t in reversed(tokens[:index]) if t.type == "link_open"), None)
-
-
-def _is_external(href: str) -> bool:
+def _host(href: str) -> str:
+    """The host of a web address or the address of a mail; empty for anything else."""
     try:
         parts = urlsplit(href)
+        if parts.scheme in {"http", "https"}:
+            return parts.hostname or ""
     except ValueError:
-        return False
-    return (parts.scheme in {"http", "https"} and bool(parts.hostname)) or parts.scheme == "mailto"
-
-
-def _render_image(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
-) -> str:
-    """An image would be fetched without a click: its place is named instead."""
-    token = tokens[index]
-    source = str(token.attrGet("src") or "")
-    alt = self.renderInlineAsText(token.children or [], options, env) or "image"
-    if not _is_external(source):
-        return escape(alt)
-    host = urlsplit(source).hostname or ""
-    return (
-        f'<a href="{escape(source)}" rel="noreferrer noopener nofollow">{escape(alt)}</a>'
-        f'<span class="link-host"> ({escape(host)})</span>'
-    )
-
-
-def _highlight(code: str, language: str, attributes: str) -> str:
-    """Classes of Pygments for a known language, plain code otherwise."""
-    try:
-        lexer = get_lexer_by_name(language, stripnl=False) if language else None
-    except ClassNotFound:
-        lexer = None
-    if lexer is None:
         return ""
-    inner = highlight(code, lexer, HtmlFormatter(nowrap=True))
-    return f'<pre class="highlight"><code>{inner}</code></pre>\n'
+    return parts.path if parts.scheme == "mailto" else ""
 
 
 def _make_parser() -> MarkdownIt:
-    parser = MarkdownIt(
-        "commonmark", {"html": False, "highlight": _highlight, "maxNesting": 100, "linkify": False}
-    )
-    parser.enable(["table", "strikethrough"])
+    parser = answer_parser()
     # "[1]: text" is a citation and a text, not a link definition that vanishes.
-    parser.disable(["reference", "html_block", "html_inline"])
-    rules = {
-        "cite": _render_cite,
-        "link_open": _render_link_open,
-        "link_close": _render_link_close,
-        "image": _render_image,
-    }
-    for name, rule in rules.items():
-        parser.add_render_rule(name, rule)
+    parser.disable("reference")
+    parser.add_render_rule("cite", _render_cite)
+    parser.add_render_rule("link_open", _render_link_open)
+    parser.add_render_rule("link_close", _render_link_close)
     return parser
 
 

@@ -13,6 +13,7 @@ from chat.core.rendering import render_answer
 from tests.chat.core.test_rendering import HOSTILE, THREE
 
 SAMPLES = [
+    "$$ a\n\nb $$\n\nafter $$x$$ and $y$\n\n- $$\n  c\n\n  d\n  $$\n\nend",
     "Intro [1].\n\n# Heading\n\n- a [2]\n- b\n\n  more of b\n\n1. one\n2. two\n\nEnd.",
     "para\n===\n\nother\n---\n\n> quote\n> more\nlazy\n\n***\n",
     "```python\ndef f():\n\n    return [1]\n```\nafter [2]\n\n    indented\n\n\n    code\n\nx",
@@ -69,7 +70,7 @@ def test_random_cuts_end_as_the_whole(seed: int) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.text(alphabet="ab1 \n-*+>#=|`~:[](){}!【】_.<h\t", max_size=90),
+    st.text(alphabet="ab1 \n-*+>#=|`~:[](){}!【】_.<h\t$", max_size=90),
     st.lists(st.integers(0, 90), max_size=12),
 )
 def test_any_markdown_cut_anywhere_ends_as_the_whole(text: str, cuts: list[int]) -> None:
@@ -102,6 +103,10 @@ def test_only_the_open_block_is_sent_again() -> None:
         ("See <https://exam", "See "),
         ("Siehe 【2", "Siehe "),
         ("Wow!", "Wow"),
+        ("See https://exam", "See "),
+        ("See https://example.org and", "See https://example.org and"),
+        ("Write to ann@exam", "Write to "),
+        ("See www.exam", "See "),
         ("```\nx[1", "```\nx[1"),
         ("a [" + "x" * 300, "a [" + "x" * 300),
     ],

@@ -114,6 +114,8 @@ def test_a_statement_that_the_passage_does_not_hold_is_weak() -> None:
 
 def test_a_translation_is_not_called_weak() -> None:
     assert not find_quote(passage(), "Насос вийшов з ладу в березні").weak
+    german = "Die Pumpe ist im März ausgefallen und wurde nicht mehr repariert"
+    assert not find_quote(passage(), german).weak
 
 
 def test_text_that_is_not_letter_by_letter_in_the_note_is_quoted_as_a_whole() -> None:

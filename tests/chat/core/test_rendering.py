@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.core.citations import Quotable
-from chat.core.rendering import ATTRIBUTES, TAGS, render_answer
+from chat.core.rendering import render_answer
 
 THREE = [
     Quotable(n, title, text, 0, len(text), f"/vaults/t/notes/{title}.md", n)
@@ -32,6 +32,19 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.append((tag, dict(attrs)))
+
+
+LIVE = {"script", "img", "svg", "style", "iframe", "object", "embed", "form", "link", "base"}
+
+
+def assert_dead(html: str) -> None:
+    """Nothing in it runs, or loads anything by itself."""
+    for tag, attributes in Elements(html).found:
+        assert tag not in LIVE
+        assert not [
+            name for name in attributes if name.startswith("on") or name in {"style", "src"}
+        ]
+        assert re.match(r"https?:|mailto:|/vaults/", attributes.get("href") or "https:")
 
 
 def html_of(text: str) -> str:
@@ -77,7 +90,7 @@ def test_a_chip_leads_to_the_sentence_and_says_so() -> None:
     html = html_of("The pump failed in March [1].")
     assert (
         '<a class="cite" data-n="1" href="/vaults/t/notes/Pump.md?span=0-25&amp;source=1" '
-        'aria-label="Source 1: Pump">1</a>'
+        'aria-label="Source 1: Pump" rel="noreferrer nofollow noopener">1</a>'
     ) in html
     assert 'class="cite weak"' in html_of("Elephants remember their grandmothers [1].")
 
@@ -88,15 +101,17 @@ def test_a_mark_in_bold_text_is_found() -> None:
 
 def test_links_show_their_host_and_only_real_ones_are_links() -> None:
     html = html_of("[docs](https://example.org/a?b=1) [mail](mailto:a@example.org) [note](Pump.md)")
-    assert '<a href="https://example.org/a?b=1" rel="noreferrer noopener nofollow">docs</a>' in html
-    assert "(example.org)" in html
+    assert (
+        '<a class="outside" href="https://example.org/a?b=1" rel="noreferrer nofollow noopener">'
+        'docs</a><span class="link-host"> (example.org)</span>'
+    ) in html
     assert "Pump.md" not in html
 
 
 def test_an_image_is_named_and_never_loaded() -> None:
     html = html_of("![x](https://evil.org/p.png?q=secret) ![y](//evil.org/z) ![z](data:a,b)")
     assert "<img" not in html
-    assert "(evil.org)" in html
+    assert "Picture from evil.org: x</a>" in html
 
 
 HOSTILE = [
@@ -120,12 +135,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_markup_is_shown_and_dead(text: str) -> None:
-    for tag, attributes in Elements(html_of(text)).found:
-        assert tag in TAGS
-        allowed = ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set())
-        assert set(attributes) <= allowed
-        href = attributes.get("href") or "https:"
-        assert re.match(r"https?:|mailto:|/vaults/", href)
+    assert_dead(html_of(text))
 
 
 def test_a_hostile_title_stays_in_its_attribute() -> None:
@@ -145,10 +155,10 @@ def test_what_is_nested_deep_is_not_lost() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(alphabet="[]()!<>`*_-#|:\n 12３【】ahtps/.\"'&", max_size=120))
+@given(st.text(alphabet="[]()!<>`*_-#|:$\n 12３【】ahtps/.\"'&", max_size=120))
 def test_any_text_gives_only_allowed_elements(text: str) -> None:
     rendered = render_answer(text, THREE)
-    assert all(tag in TAGS for tag, _ in Elements(rendered.html).found)
+    assert_dead(rendered.html)
     assert all(citation.number in {1, 2, 3} for citation in rendered.citations)
     shown = [a["data-n"] for _, a in Elements(rendered.html).found if "data-n" in a]
     assert shown == [str(citation.number) for citation in rendered.citations]

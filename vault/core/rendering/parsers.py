@@ -27,9 +27,8 @@ def note_parser() -> MarkdownIt:
     return parser
 
 
-@lru_cache(maxsize=1)
 def answer_parser() -> MarkdownIt:
-    """Parses what a model wrote: no wikilinks, no tags, no pictures of the vault."""
+    """A new parser of what a model wrote: no wikilinks, no tags, no pictures of the vault."""
     return _base_parser()
 
 
