@@ -65,6 +65,7 @@ class OllamaChat:
                 if reply.status_code >= _FIRST_FAILURE:
                     await reply.aread()
                     raise error_for_response(reply, url=f"{endpoint.base_url}/api/chat")
+                _refuse_chat_completions(reply)
                 refuse_other_than("application/x-ndjson", reply)
                 async for line in reply.aiter_lines():
                     for part in self._parts_of(line):
@@ -123,6 +124,13 @@ def parts_of(event: dict[str, Any]) -> list[WirePart]:
         counts = (event.get("prompt_eval_count"), event.get("eval_count"))
         parts.append(Counted(*(it if isinstance(it, int) else None for it in counts)))
     return parts
+
+
+def _refuse_chat_completions(reply: httpx2.Response) -> None:
+    """llama.cpp answers at Ollama's address in the form of chat completions, and takes no
+    context length there either: it is better spoken to at its own address."""
+    if reply.headers.get("content-type", "").startswith("text/event-stream"):
+        raise WrongAddress("The server behind the Ollama URL speaks chat completions.")
 
 
 class OllamaEmbedder:

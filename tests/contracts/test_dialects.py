@@ -270,6 +270,13 @@ async def test_a_compatible_server_at_the_ollama_url_is_spoken_to_in_its_form() 
     assert [received.path for received in server.received] == ["/api/chat", "/v1/chat/completions"]
 
 
+async def test_chat_completions_at_ollamas_address_are_asked_for_at_their_own() -> None:
+    async with serving(OPENAI.good("ignored"), OPENAI.good("Compatible.")) as server:
+        parts = [part async for part in OLLAMA.chat(server).stream(REQUEST)]
+    assert [part for part in parts if isinstance(part, TextDelta)] == [TextDelta("Compatible.")]
+    assert [received.path for received in server.received] == ["/api/chat", "/v1/chat/completions"]
+
+
 async def test_a_model_that_ollama_lacks_is_not_looked_for_elsewhere() -> None:
     missing = json_reply({"error": "model 'fake' not found"}, status=404)
     async with serving(missing) as server:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from providers.backends.anthropic_messages import AnthropicMessages
+from providers.backends.ollama import OllamaChat
 from providers.backends.openai_chat import OpenAIChat
 from providers.core.errors import InputTooLong
 from providers.core.protocols import ChatProvider
@@ -24,10 +22,11 @@ from providers.core.types import (
     TimeLimits,
     Usage,
 )
+from tests.contracts.processes import python_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio]
 LIMITS = TimeLimits(connect=5, first_content=100, between_content=60)
-FORMS = pytest.mark.parametrize("form", ["openai", "anthropic"])
+FORMS = pytest.mark.parametrize("form", ["openai", "anthropic", "ollama"])
 
 
 @dataclass(frozen=True)
@@ -38,28 +37,17 @@ class RealServer:
     def chat(self, form: str) -> ChatProvider:
         if form == "anthropic":
             return AnthropicMessages(Endpoint(form, self.url, "none", LIMITS, is_trusted=True))
+        if form == "ollama":
+            return OllamaChat(Endpoint(form, self.url, "", LIMITS, is_trusted=True))
         return OpenAIChat(Endpoint(form, f"{self.url}/v1", "none", LIMITS, is_trusted=True))
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
     """llama.cpp with SmolLM2 on a free port, in a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("model") / "server.log"
-    command = [sys.executable, "-m", "tests.contracts.real_server", str(port)]
-    with (
-        log.open("w") as output,
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True
-        ) as process,
-    ):
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert address, f"the model server did not start:\n{log.read_text()[-2000:]}"
+    with python_server("tests.contracts.real_server", "{port}", log=log) as port:
         yield RealServer(f"http://127.0.0.1:{port}", log)
-        process.communicate(timeout=30)
 
 
 def ask(text: str, *, tokens: int) -> ChatRequest:
