@@ -29,10 +29,9 @@ for _language, _words in _COMMON_WORDS.items():
     for _word in set(_words.split()):
         _LANGUAGES_OF.setdefault(_word, []).append(_language)
 _SCRIPTS = regex.compile(
-    r"(?P<latin>\p{Latin})|(?P<cyrillic>\p{Cyrillic})|(?P<greek>\p{Greek})"
-    r"|(?P<arabic>\p{Arabic})|(?P<armenian>\p{Armenian})|(?P<devanagari>\p{Devanagari})"
-    r"|(?P<tamil>\p{Tamil})"
-    r"|(?P<simple>[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}]|\p{L})"
+    r"(?P<latin>\p{Latin}+)|(?P<cyrillic>\p{Cyrillic}+)|(?P<greek>\p{Greek}+)"
+    r"|(?P<arabic>\p{Arabic}+)|(?P<armenian>\p{Armenian}+)|(?P<devanagari>\p{Devanagari}+)"
+    r"|(?P<tamil>\p{Tamil}+)|(?P<simple>\p{L})"
 )
 _WORD = regex.compile(r"[\p{Latin}\p{M}]+")
 # Letters that Russian does not have: Ukrainian, Belarusian, Serbian, Macedonian, Kazakh, ...
@@ -56,7 +55,7 @@ def text_config(text: str) -> str:
     counts: dict[str, int] = {}
     for found in _SCRIPTS.finditer(text):
         script = found.lastgroup or ""
-        counts[script] = counts.get(script, 0) + 1
+        counts[script] = counts.get(script, 0) + found.end() - found.start()
     if not counts:
         return "simple"
     letters = sum(counts.values())

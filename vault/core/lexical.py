@@ -62,9 +62,12 @@ def made_tokens(text: str) -> str:
     """
     normal = unicodedata.normalize("NFKC", text)
     is_composed = unicodedata.is_normalized("NFC", text)
+    is_ascii = normal.isascii()
     tokens: list[str] = []
     for found in _TOKEN.finditer(normal):
         if found.lastgroup == "word":
+            if is_ascii and (found[0].islower() or found[0].istitle()):
+                continue  # most words, and nothing to say about them
             tokens += _beside_word(found[0], normal, found.span(), is_composed=is_composed)
         else:
             is_glued = _is_glued(normal, found.span())
@@ -94,6 +97,8 @@ def fold(text: str) -> str:
 
     `й` and `ガ` are letters of their own, `ё` is written `е` by most people.
     """
+    if text.isascii():
+        return text.lower()
     folded: list[str] = []
     for char in unicodedata.normalize("NFC", text.casefold()).translate(_FOLDED):
         if char.isascii() or not _FOLDABLE.match(char):
