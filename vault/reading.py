@@ -27,6 +27,7 @@ LARGE = 200_000
 MOST_SECONDS = 60
 MOST_BYTES = 1024 * 1024 * 1024
 
+SERVE = "from vault.reading import serve; serve()"
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -75,7 +76,7 @@ def parse_file(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
 
 def _in_a_process(data: bytes, path: str, options: ReadingOptions) -> Reading:
     request = pickle.dumps((data, path, options))
-    command = [sys.executable, "-c", "from vault.reading import serve; serve()"]
+    command = [sys.executable, "-c", SERVE]
     try:
         # The command is fixed; the file's bytes go through the pipe only.
         done = subprocess.run(  # noqa: S603
@@ -106,10 +107,15 @@ def _reason_of_exit(done: subprocess.CompletedProcess[bytes]) -> str:
     return f"It could not be read: {lines[-1] if lines else f'exit {done.returncode}'}"
 
 
-def serve() -> None:
-    """The other side of _in_a_process: one request on stdin, one Reading on stdout."""
+def limit_this_process() -> None:
+    """From here on more than the most time or memory ends the process."""
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+
+
+def serve() -> None:
+    """The other side of _in_a_process: one request on stdin, one Reading on stdout."""
+    limit_this_process()
     # Written by _in_a_process above, through a pipe of its own.
     data, path, options = pickle.loads(sys.stdin.buffer.read())  # noqa: S301
     reading = parse_file(data, path=path, options=options)

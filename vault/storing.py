@@ -39,6 +39,14 @@ class ReadFile:
     failure: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredNote:
+    """A note that was written. `is_renamed`: links may find it under other names now."""
+
+    pk: int
+    is_renamed: bool
+
+
 def in_batches(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
     """Cut the stream so that one transaction stays small."""
     batch: list[ReadFile] = []
@@ -77,25 +85,25 @@ def move_notes(moves: Mapping[str, int]) -> None:
             Note.objects.filter(pk=note_id).update(path=path)
 
 
-def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> list[int]:
-    """Write a batch of files; returns the ids of their notes."""
+def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> list[StoredNote]:
+    """Write a batch of files; returns their notes."""
     try:
         with transaction.atomic():
-            ids = [_store_one(vault_id, file, options) for file in batch]
-            know_lexemes(ids)
-            return ids
+            stored = [_store_one(vault_id, file, options) for file in batch]
+            know_lexemes([note.pk for note in stored])
+            return stored
     except DatabaseError as error:
         log.warning("batch_refused", vault=vault_id, notes=len(batch), error=str(error)[:500])
     return [_store_alone(vault_id, file, options) for file in batch]
 
 
-def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> int:
+def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> StoredNote:
     """One note in its own transaction; as a failed one when the database refuses it."""
     try:
         with transaction.atomic():
-            note_id = _store_one(vault_id, file, options)
-            know_lexemes([note_id])
-            return note_id
+            stored = _store_one(vault_id, file, options)
+            know_lexemes([stored.pk])
+            return stored
     except DatabaseError as error:
         reason = f"The database refused it: {str(error).splitlines()[0][:300]}"
         failed = ReadFile(file.state, Reading(None), note_id=file.note_id, failure=reason)
@@ -103,16 +111,21 @@ def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> int:
         return _store_one(vault_id, failed, options)
 
 
-def _store_one(vault_id: int, file: ReadFile, options: ReadingOptions) -> int:
+def _store_one(vault_id: int, file: ReadFile, options: ReadingOptions) -> StoredNote:
     note = _note_of(vault_id, file)
-    before = (note.title, note.body)
+    before, names = (note.title, note.body), _names(note)
     tried = note.attempts if note.content_hash == file.state.content_hash else 0
     fill_note(note, file.state, file.reading)
     if file.failure:
         note.status, note.reason, note.attempts = Note.Status.FAILED, file.failure, tried + 1
     note.indexed_hash = indexed_hash(file.state.content_hash, file.state.path, options)
     write_note(note, file.reading, text_changed=(note.title, note.body) != before)
-    return note.pk
+    return StoredNote(note.pk, is_renamed=_names(note) != names)
+
+
+def _names(note: Note) -> tuple[object, ...]:
+    """What links find a note by."""
+    return note.path, sorted(note.aliases), note.status == Note.Status.EXCLUDED
 
 
 def _note_of(vault_id: int, file: ReadFile) -> Note:

@@ -25,7 +25,7 @@ from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
 from vault.reading import Reading, ReadingOptions, read_note
 from vault.sources import FileBusy, FileUnreadable, Source, SourceUnavailable, source_of
-from vault.storing import ReadFile, delete_notes, in_batches, move_notes, store, touch
+from vault.storing import ReadFile, StoredNote, delete_notes, in_batches, move_notes, store, touch
 
 log = structlog.get_logger(__name__)
 
@@ -202,7 +202,8 @@ class _Sync:
         new_paths = {file.path for file in plan.create}
         todo = [(f, None if f.path in new_paths else ids.get(f.path)) for f in [*planned, *again]]
         stored = self._store_all(source, todo)
-        self._resolve(stored, whole=bool(plan.create or plan.move or plan.delete))
+        renamed = any(note.is_renamed for note in stored)
+        self._resolve(stored, whole=renamed or bool(plan.create or plan.move or plan.delete))
         Vault.objects.filter(pk=self.vault.pk, loss_allowed=True).update(loss_allowed=False)
 
     def _to_index_again(
@@ -228,8 +229,10 @@ class _Sync:
                 touched.append((note.pk, file))
         touch(self.vault.pk, touched)
 
-    def _store_all(self, source: Source, todo: Sequence[tuple[FileState, int | None]]) -> list[int]:
-        stored: list[int] = []
+    def _store_all(
+        self, source: Source, todo: Sequence[tuple[FileState, int | None]]
+    ) -> list[StoredNote]:
+        stored: list[StoredNote] = []
         for batch in in_batches(self._read_all(source, todo)):
             stored += store(self.vault.pk, batch, self.options)
             self.counts["chunks"] += sum(len(file.reading.chunks) for file in batch)
@@ -284,11 +287,12 @@ class _Sync:
             for warning, line in file.reading.warnings:
                 self.warnings.append(FileWarning(file.state.path, warning, line))
 
-    def _resolve(self, stored: Sequence[int], *, whole: bool) -> None:
+    def _resolve(self, stored: Sequence[StoredNote], *, whole: bool) -> None:
         if not stored and not whole:
             return
         self.on_progress(SyncProgress("links", 0, 0))
-        self.counts["links"] = resolve_links(self.vault.pk, sources=None if whole else stored)
+        sources = None if whole else [note.pk for note in stored]
+        self.counts["links"] = resolve_links(self.vault.pk, sources=sources)
 
     def _loses_too_much(self, lost: int, known: int, found: int) -> bool:
         """Pause with a question instead of deleting what may only be out of sight."""
