@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -125,3 +126,19 @@ async def _read_request(reader: asyncio.StreamReader) -> Received:
     }
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return Received(method, path, headers, json.loads(body) if body else None)
+
+
+@contextmanager
+def serving_in_a_thread(*replies: Reply) -> Iterator[ModelServer]:
+    """The same for code that is not async: the server has an event loop of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    block = serving(*replies)
+    try:
+        yield asyncio.run_coroutine_threadsafe(block.__aenter__(), loop).result(10)
+    finally:
+        asyncio.run_coroutine_threadsafe(block.__aexit__(None, None, None), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
