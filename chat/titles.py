@@ -13,7 +13,7 @@ from chat.core.titles import TITLE_PROMPT, title_from_model
 from chat.models import Conversation
 from chat.providing import Providing
 from providers.core.errors import ProviderError
-from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage
+from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel
 
 # The answer is complete while its title is made: the reader must not wait long.
@@ -43,6 +43,8 @@ async def make_title(
             async for part in providing.chat_provider(model).stream(request):
                 if isinstance(part, TextDelta):
                     text += part.text
+                elif isinstance(part, Withdrawal):
+                    text = ""
                 elif isinstance(part, Usage):
                     usage = part
     except TimeoutError:

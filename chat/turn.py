@@ -25,7 +25,14 @@ from chat.sources import arms_json, passage_json, quotable, save_sources
 from chat.titles import make_title, save_title
 from providers.core.errors import InputTooLong, ProviderError
 from providers.core.protocols import ChatProvider
-from providers.core.types import ChatRequest, ReasoningDelta, StreamPart, TextDelta, Usage
+from providers.core.types import (
+    ChatRequest,
+    ReasoningDelta,
+    StreamPart,
+    TextDelta,
+    Usage,
+    Withdrawal,
+)
 from providers.models import ChatModel
 from retrieval.core.types import Retrieval
 from vault.access import scope_for
@@ -57,13 +64,18 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """All words so far were the model's reasoning: they are no part of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The model ended of its own accord."""
 
     usage: Usage
 
 
-TurnPart = Said | Sourced | Words | Finished
+TurnPart = Said | Sourced | Words | Withdrawn | Finished
 
 
 class NoAnswer(ProviderError):
@@ -232,6 +244,9 @@ async def _ask_model(
                     if not answer.is_thinking:
                         answer.is_thinking = True
                         yield Said(EventType.STATUS, {"stage": "thinking", "text": "Thinking"})
+                elif isinstance(part, Withdrawal):
+                    answer.text = ""
+                    yield Withdrawn()
                 elif isinstance(part, TextDelta) and (text := clean_answer(part.text)):
                     answer.text += text
                     yield Words(text)

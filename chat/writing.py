@@ -33,7 +33,7 @@ from chat.ledger import (
     save_end,
 )
 from chat.models import Message
-from chat.turn import Finished, Said, Sourced, TurnPart, Words
+from chat.turn import Finished, Said, Sourced, TurnPart, Withdrawn, Words
 from providers.core.errors import ProviderError
 from providers.core.types import Usage
 
@@ -200,6 +200,12 @@ class LiveRun:
         if isinstance(part, Words):
             self._text.append(part.text)
             self._pending.append(part.text)
+            return
+        if isinstance(part, Withdrawn):
+            # Readers saw it pass; the answer that is kept and rendered last is without it.
+            self._text.clear()
+            self._pending.clear()
+            self._blocks = BlockStream(self._quotables)
             return
         self._publish_words()
         if isinstance(part, Sourced):

@@ -13,7 +13,7 @@ from chat.core.events import Event
 from chat.models import ChatSettings, Conversation, Message, Persona
 from chat.turn import SHORTENED
 from providers.core.errors import InputTooLong, RateLimited, Unreachable
-from providers.core.types import ReasoningDelta, TextDelta, Usage
+from providers.core.types import ReasoningDelta, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel, UsageRecord
 from providers.testing import FakeChat
 from tests.cast import Cast
@@ -281,3 +281,13 @@ async def test_the_passages_keep_their_numbers_everywhere(world: World, people: 
     assert "[1] Pump 1" in prompt
     assert "[2] Pump 1" in prompt
     assert [citation["n"] for citation in message.citations] == [1, 2]
+
+
+async def test_reasoning_that_passed_for_the_answer_is_not_kept(world: World, people: Cast) -> None:
+    FakeChat.play(TextDelta("secret wemrick"), Withdrawal(), TextDelta("The seal."), Usage(3, 2))
+    FakeChat.play(TextDelta("secret wemrick"), Withdrawal(), TextDelta("Worn seal"), Usage(3, 2))
+    events, message = await answer(world, people)
+    assert message.text == "The seal."
+    assert "wemrick" not in events[-1].data["html"]
+    titles = [event.data["title"] for event in events if event.type == "title"]
+    assert titles == ["Worn seal"]
