@@ -11,9 +11,9 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from providers.models import EmbeddingModel
-from vault.embedding import fingerprint
 from vault.fields import Vector
 from vault.models import ChunkVector
+from vault.staleness import fingerprint
 
 # 20,000 vectors of 384 numbers are 30 MB; vaults asked about lately stay loaded.
 _MOST_LOADED = 8

@@ -22,8 +22,8 @@ from retrieval.facts import ScopeFacts
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
-from vault.embedding import fingerprint
 from vault.fields import Vector, vector_literal
+from vault.staleness import fingerprint
 from vault.vector_index import model_condition, vector_cast, vector_expression
 
 # In a scope this small all lexemes are cheap, and none may be rare by the installation's

@@ -7,7 +7,6 @@ not paid for again.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from functools import partial
 
 import numpy as np
 from asgiref.sync import async_to_sync
-from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db import transaction
+from django.db.models import F
 
 from providers.core.errors import BadRequest, ProtocolError, ProviderError
 from providers.core.protocols import Embedder, Vectors
@@ -27,6 +26,8 @@ from providers.usage import record_usage
 from vault.core.chunking import embedded_text
 from vault.locks import Work, only_one
 from vault.models import Chunk, ChunkVector, NoteVector, Vault
+from vault.note_vectors import write_note_vectors
+from vault.staleness import fingerprint, models_of, pending_chunks
 
 # Chunks looked at together: equal texts among them are embedded once.
 WINDOW = 256
@@ -52,43 +53,6 @@ OnProgress = Callable[[EmbedProgress], None]
 OnBatch = Callable[[list[int]], None]
 
 
-def fingerprint(model: EmbeddingModel) -> str:
-    """Short name of the vector space of `model`: vectors of two are never compared."""
-    return hashlib.sha256(model.fingerprint.encode()).hexdigest()[:16]
-
-
-def stale_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
-    """Chunks without a vector of their present text under `model`, failed ones included."""
-    current = ChunkVector.objects.filter(
-        embedding_model=model,
-        vault_id=vault_id,
-        chunk=OuterRef("pk"),
-        embed_hash=OuterRef("embed_hash"),
-        fingerprint=fingerprint(model),
-    )
-    return Chunk.objects.filter(~Exists(current), vault_id=vault_id)
-
-
-def pending_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
-    """Stale chunks that this model has not refused yet."""
-    return stale_chunks(vault_id, model).exclude(refused_by(model))
-
-
-def refused_by(model: EmbeddingModel) -> Q:
-    """Chunks that this model could not embed, each with its reason."""
-    return ~Q(embed_failed="") & Q(embed_failed_by=fingerprint(model))
-
-
-def has_pending(vault_id: int) -> bool:
-    """Whether something of a vault waits for a vector, under its model or the next one."""
-    return any(pending_chunks(vault_id, model).exists() for model in models_of(vault_id))
-
-
-def models_of(vault_id: int) -> list[EmbeddingModel]:
-    """The model that serves the vault, then the one that is to follow it."""
-    return _models(_vault(vault_id))
-
-
 def embed_pending(
     vault_id: int,
     *,
@@ -108,14 +72,13 @@ def embed_pending(
     another process embeds this vault.
     """
     with only_one(Work.EMBED, vault_id):
-        vault = _vault(vault_id)
         until = time.monotonic() + most_seconds
         total = EmbedProgress()
-        for model in _models(vault):
+        for model in models_of(vault_id):
             run = _Run(vault_id, model, until, backend=backend_of(model))
             run.on_batch, run.suspects = on_batch, frozenset(suspects)
             total = _sum(total, run.go(partial(_tell, on_progress, total)))
-        _switch_model(vault)
+        _switch_model(vault_id)
         return total
 
 
@@ -315,90 +278,15 @@ class _Run:
         return EmbedProgress(self.embedded, self.reused, self.failed, left, rate)
 
 
-def write_note_vectors(
-    vault_id: int, model: EmbeddingModel, *, notes: set[int] | None = None
-) -> int:
-    """Make the vector of each note whose chunks all have one: their mean, unit norm.
-
-    Only notes whose vector is missing or made from other chunks; `notes` narrows it.
-    """
-    due = _notes_due(vault_id, model, notes)
-    rows = []
-    for note_id, made_from in due:
-        vectors = ChunkVector.objects.filter(
-            embedding_model=model, vault_id=vault_id, chunk__note_id=note_id
-        ).values_list("vector", flat=True)
-        mean = np.mean(np.stack(list(vectors)), axis=0, dtype=np.float32)
-        length = float(np.linalg.norm(mean))
-        if length > 0:
-            rows.append(
-                NoteVector(
-                    vault_id=vault_id,
-                    note_id=note_id,
-                    embedding_model=model,
-                    embed_hash=made_from,
-                    fingerprint=fingerprint(model),
-                    vector=np.asarray(mean / length, dtype=np.float32),
-                )
-            )
-    NoteVector.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["embedding_model", "vault", "note"],
-        update_fields=["embed_hash", "fingerprint", "vector"],
-    )
-    return len(rows)
-
-
-def _notes_due(
-    vault_id: int, model: EmbeddingModel, notes: set[int] | None
-) -> list[tuple[int, str]]:
-    """(note id, hash of its chunks) where the note vector does not match its chunks."""
-    narrowed = "AND c.note_id = ANY(%s)" if notes is not None else ""
-    parameters: list[int | str | list[int]] = [model.pk, fingerprint(model), vault_id]
-    if notes is not None:
-        parameters.append(sorted(notes))
-    with connection.cursor() as cursor:
-        # Only fixed text is put together here; values are parameters.
-        cursor.execute(
-            f"""
-            SELECT due.note_id, due.made_from FROM (
-                SELECT c.note_id, md5(string_agg(c.embed_hash, ',' ORDER BY c.ordinal)) made_from
-                FROM vault_chunk c
-                LEFT JOIN vault_chunkvector v ON v.chunk_id = c.id AND v.vault_id = c.vault_id
-                    AND v.embedding_model_id = %s AND v.embed_hash = c.embed_hash
-                    AND v.fingerprint = %s
-                WHERE c.vault_id = %s {narrowed}
-                GROUP BY c.note_id HAVING bool_and(v.id IS NOT NULL)
-            ) due
-            LEFT JOIN vault_notevector n ON n.note_id = due.note_id
-                AND n.embedding_model_id = %s AND n.fingerprint = %s
-            WHERE n.embed_hash IS DISTINCT FROM due.made_from
-            """,  # noqa: S608
-            [*parameters, model.pk, fingerprint(model)],
-        )
-        return [(int(note_id), str(made_from)) for note_id, made_from in cursor.fetchall()]
-
-
-def _switch_model(vault: Vault) -> None:
+def _switch_model(vault_id: int) -> None:
     """Let the next model serve when nothing of the vault waits for it."""
+    vault = Vault.objects.select_related("next_embedding_model__provider").get(pk=vault_id)
     following = vault.next_embedding_model
-    if following is None or pending_chunks(vault.pk, following).exists():
+    if following is None or pending_chunks(vault_id, following).exists():
         return
-    Vault.objects.filter(pk=vault.pk, next_embedding_model=following).update(
+    Vault.objects.filter(pk=vault_id, next_embedding_model=following).update(
         embedding_model=following, next_embedding_model=None
     )
-
-
-def _vault(vault_id: int) -> Vault:
-    vaults = Vault.objects.select_related(
-        "embedding_model__provider", "next_embedding_model__provider"
-    )
-    return vaults.get(pk=vault_id)
-
-
-def _models(vault: Vault) -> list[EmbeddingModel]:
-    return [model for model in (vault.embedding_model, vault.next_embedding_model) if model]
 
 
 def _fault_of(vector: np.ndarray) -> str:

@@ -10,8 +10,8 @@ from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
 from django.db.models.functions import Length
 
 from vault import access
-from vault.embedding import pending_chunks, refused_by, stale_chunks
 from vault.models import Chunk, Job, Note, SyncRun, Vault
+from vault.staleness import pending_chunks, refused_by, stale_chunks
 
 MOST_PROBLEMS = 500
 # A note of this many characters in a single chunk, or with fewer than this share of its

@@ -10,11 +10,12 @@ from django.utils import timezone
 from providers.core.errors import ProviderError
 from providers.models import EmbeddingModel
 from vault import jobs
-from vault.embedding import EmbedProgress, embed_pending, has_pending, mark_failed, models_of
+from vault.embedding import EmbedProgress, embed_pending, mark_failed
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
 from vault.models import Job, SyncRun
+from vault.staleness import has_pending, models_of
 from vault.sync import SyncProgress, sync_vault
 from vault.vector_index import fit_index
 

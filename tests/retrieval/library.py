@@ -14,12 +14,12 @@ from providers.registry import embedder
 from vault.core.lexical import made_tokens
 from vault.core.names import lookup_keys
 from vault.core.types import FileState
-from vault.embedding import fingerprint
 from vault.indexing import fill_note, reading_options
 from vault.indexing import write_note as write_indexed
 from vault.lexemes import know_lexemes
 from vault.models import Chunk, ChunkVector, Note, Vault
 from vault.reading import parse_file
+from vault.staleness import fingerprint
 
 DIMENSIONS = 64
 MODIFIED = datetime(2026, 3, 1, tzinfo=UTC)

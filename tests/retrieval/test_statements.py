@@ -17,9 +17,9 @@ from tests.cast import Cast, make_vault
 from tests.retrieval.library import make_embedding_model
 from vault.access import scope_for
 from vault.core.types import Scope
-from vault.embedding import fingerprint
 from vault.fields import Vector
 from vault.models import Chunk, ChunkVector, Note, Vault
+from vault.staleness import fingerprint
 from vault.vector_index import index_name, model_condition, vector_cast
 
 pytestmark = pytest.mark.django_db

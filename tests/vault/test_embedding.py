@@ -18,9 +18,10 @@ from providers.models import EmbeddingModel, Provider, UsageRecord
 from providers.testing import HashEmbedder
 from tests.vault.folders import Folder, make_folder
 from vault import embedding
-from vault.embedding import EmbedProgress, embed_pending, pending_chunks, retry_failed
+from vault.embedding import EmbedProgress, embed_pending, retry_failed
 from vault.locks import Busy, Work, only_one
 from vault.models import Chunk, ChunkVector, Note, NoteVector, Vault
+from vault.staleness import has_pending, pending_chunks
 
 pytestmark = pytest.mark.django_db
 
@@ -428,4 +429,4 @@ def test_a_vault_without_a_model_needs_nothing(tmp_path: Path, backend: Scripted
     folder = make_folder(tmp_path / "plain")
     fill(folder, 2)
     assert embed(folder, backend) == EmbedProgress()
-    assert not embedding.has_pending(folder.vault.pk)
+    assert not has_pending(folder.vault.pk)

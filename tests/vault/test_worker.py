@@ -19,8 +19,8 @@ from tests.vault.processes import (
     running_worker,
     wait_until,
 )
-from vault.embedding import pending_chunks
 from vault.models import Chunk, ChunkVector, Job, NoteVector
+from vault.staleness import pending_chunks
 from vault.tasks import request_embed
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -8,12 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from vault import jobs
-from vault.embedding import has_pending
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
 from vault.management.choosing import chosen_vaults
 from vault.management.progress import progress_bar
 from vault.models import SyncRun, Vault
+from vault.staleness import has_pending
 from vault.sync import SyncProgress, sync_vault
 from vault.tasks import request_embed
 

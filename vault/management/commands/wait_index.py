@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from vault.embedding import pending_chunks
 from vault.management.choosing import chosen_vaults
 from vault.management.progress import progress_bar
 from vault.models import Job, Vault
+from vault.staleness import pending_chunks
 
 LOOK_EVERY = 0.5
 

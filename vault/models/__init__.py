@@ -1,0 +1,24 @@
+"""Vaults, their notes, and everything derived from them. Only this app writes here."""
+
+from __future__ import annotations
+
+from vault.models.index import Chunk, ChunkVector, LexemeFrequency, LexicalCorpus, NoteVector
+from vault.models.notes import Link, Note, ScrubFinding
+from vault.models.vaults import ApiToken, Vault, VaultMember
+from vault.models.work import Job, SyncRun
+
+__all__ = [
+    "ApiToken",
+    "Chunk",
+    "ChunkVector",
+    "Job",
+    "LexemeFrequency",
+    "LexicalCorpus",
+    "Link",
+    "Note",
+    "NoteVector",
+    "ScrubFinding",
+    "SyncRun",
+    "Vault",
+    "VaultMember",
+]

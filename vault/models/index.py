@@ -1,0 +1,151 @@
+"""What search reads: chunks, vectors, word counts."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F
+from django.utils.translation import gettext_lazy as _
+
+from providers.models import EmbeddingModel
+from vault.fields import TextSearchConfigField, VectorField
+from vault.models.notes import Note
+from vault.models.vaults import Vault
+from vault.weighted_tsvector import WeightedTsvector
+
+
+class Chunk(models.Model):
+    """A piece of a note: what is embedded, found and cited."""
+
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE)
+    note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="chunks")
+    ordinal = models.PositiveIntegerField()
+    heading_path = ArrayField(models.TextField())
+    heading_text = models.TextField(
+        blank=True, help_text=_("Heading path and aliases, as keyword search sees them.")
+    )
+    content = models.TextField()
+    context = models.TextField(blank=True)
+    summary = models.TextField(blank=True)
+    made_tokens = models.TextField(
+        blank=True, help_text=_("Identifiers and character n-grams made for keyword search.")
+    )
+    start = models.PositiveIntegerField(help_text=_("character offset in the note's body"))
+    end = models.PositiveIntegerField()
+    start_line = models.PositiveIntegerField()
+    end_line = models.PositiveIntegerField()
+    tokens = models.PositiveIntegerField()
+    is_code = models.BooleanField(default=False)
+    embed_hash = models.CharField(max_length=64, help_text=_("SHA-256 of the embedded text."))
+    embed_failed = models.TextField(blank=True, help_text=_("Why it could not be embedded."))
+    embed_failed_by = models.CharField(
+        max_length=16, blank=True, help_text=_("Fingerprint of the model that refused it.")
+    )
+    embed_attempts = models.PositiveSmallIntegerField(default=0)
+    text_config = TextSearchConfigField(default="simple")
+    tsv = models.GeneratedField(
+        expression=WeightedTsvector(
+            F("text_config"),
+            F("heading_text"),
+            F("context"),
+            F("content"),
+            F("made_tokens"),
+        ),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+
+    class Meta:
+        ordering = ["note", "ordinal"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vault", "note", "ordinal"],
+                name="chunk_unique_ordinal_in_note",
+                # An edited note renumbers its chunks in place.
+                deferrable=models.Deferrable.DEFERRED,
+            )
+        ]
+        indexes = [
+            GinIndex(fields=["tsv"], name="chunk_tsv"),
+            models.Index(fields=["vault", "embed_hash"]),
+        ]
+
+    def __str__(self) -> str:
+        return " > ".join(self.heading_path)
+
+
+class ChunkVector(models.Model):
+    """The vector of a chunk under one embedding model."""
+
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE)
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
+    embedding_model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE)
+    embed_hash = models.CharField(max_length=64)
+    fingerprint = models.CharField(
+        max_length=16, blank=True, help_text=_("Of the embedding model when it was made.")
+    )
+    vector = VectorField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["embedding_model", "vault", "chunk"], name="chunkvector_once_per_model"
+            )
+        ]
+        indexes = [models.Index(fields=["embedding_model", "embed_hash"])]
+
+    def __str__(self) -> str:
+        return f"vector of chunk {self.chunk_id}"
+
+
+class NoteVector(models.Model):
+    """The vector of a whole note under one embedding model."""
+
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE)
+    note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="vectors")
+    embedding_model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE)
+    embed_hash = models.CharField(max_length=64)
+    fingerprint = models.CharField(
+        max_length=16, blank=True, help_text=_("Of the embedding model when it was made.")
+    )
+    vector = VectorField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["embedding_model", "vault", "note"], name="notevector_once_per_model"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"vector of note {self.note_id}"
+
+
+class LexemeFrequency(models.Model):
+    """How many chunks hold a lexeme, for BM25; refreshed in the background."""
+
+    text_config = models.CharField(max_length=63)
+    lexeme = models.TextField()
+    chunks = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["text_config", "lexeme"], name="lexeme_once_per_config")
+        ]
+
+    def __str__(self) -> str:
+        return self.lexeme
+
+
+class LexicalCorpus(models.Model):
+    """Size of what is searched under one text configuration, for BM25."""
+
+    text_config = models.CharField(max_length=63, unique=True)
+    chunks = models.PositiveIntegerField()
+    average_length = models.FloatField(help_text=_("lexemes in a chunk"))
+    refreshed = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.text_config

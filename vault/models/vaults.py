@@ -1,0 +1,118 @@
+"""A vault and who may do what in it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from providers.models import EmbeddingModel
+from vault.querysets import VaultQuerySet
+
+
+class Vault(models.Model):
+    """A folder of notes that a team shares."""
+
+    class SourceKind(models.TextChoices):
+        FOLDER = "folder", _("folder on this server")
+
+    class State(models.TextChoices):
+        ACTIVE = "active", _("active")
+        PAUSED = "paused", _("paused, waiting for an answer")
+
+    slug = models.SlugField(unique=True, max_length=60)
+    name = models.CharField(max_length=120)
+    source_kind = models.CharField(max_length=10, choices=SourceKind, default=SourceKind.FOLDER)
+    place = models.CharField(max_length=1000, help_text=_("Absolute path of the folder."))
+    state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
+    pause_reason = models.TextField(blank=True)
+    embedding_model = models.ForeignKey(
+        EmbeddingModel,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        help_text=_("Serves search by meaning. Empty: keyword search only."),
+    )
+    next_embedding_model = models.ForeignKey(
+        EmbeddingModel,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text=_(
+            "To change the model, choose the new one here: its vectors are made beside the "
+            "old ones, and it takes over when every note has one."
+        ),
+    )
+    scrub_emails = models.BooleanField(default=False)
+    templates_folder = models.CharField(
+        max_length=200, blank=True, help_text=_("Notes in this folder are not indexed.")
+    )
+    largest_note_kb = models.PositiveIntegerField(default=5000)
+    chunk_tokens = models.PositiveSmallIntegerField(default=400)
+    chunk_overlap = models.PositiveSmallIntegerField(default=60)
+    chunk_minimum = models.PositiveSmallIntegerField(default=60)
+    loss_allowed = models.BooleanField(
+        default=False,
+        help_text=_("The next scan may delete any number of notes: somebody said so."),
+    )
+    created = models.DateTimeField(auto_now_add=True)
+
+    objects = VaultQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class VaultMember(models.Model):
+    """What a user, or everybody in a group, may do in a vault."""
+
+    class Role(models.TextChoices):
+        READER = "reader", _("reader: search and ask")
+        EDITOR = "editor", _("editor: also sync and upload")
+        OWNER = "owner", _("owner: also members and settings")
+
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.CASCADE)
+    role = models.CharField(max_length=10, choices=Role, default=Role.READER)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, group__isnull=True)
+                | Q(user__isnull=True, group__isnull=False),
+                name="member_is_user_or_group",
+            ),
+            models.UniqueConstraint(
+                fields=["vault", "user"], condition=Q(user__isnull=False), name="member_user_once"
+            ),
+            models.UniqueConstraint(
+                fields=["vault", "group"],
+                condition=Q(group__isnull=False),
+                name="member_group_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group}: {self.role}"
+
+
+class ApiToken(models.Model):
+    """A personal token. Only its SHA-256 is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    name = models.CharField(max_length=100, blank=True)
+    digest = models.CharField(max_length=64, unique=True)
+    created = models.DateTimeField(auto_now_add=True)
+    last_used = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name or f"token {self.pk}"
