@@ -91,7 +91,7 @@ def _is_joined(text: str, position: int) -> bool:
     """Whether a cut would part a mark from its letter (an accent after a blank or a stop)."""
     if position >= len(text) or text[position].isascii():
         return False
-    around = _GRAPHEME.match(text, position - 1)
+    around = _GRAPHEME.match(text, position - 1, position + 1)
     return around is not None and around.end() > position
 
 
@@ -129,7 +129,7 @@ def _boundary(text: str, start: int, near: int) -> int:
     if text[start : near + 1].isascii():
         return near
     position = start
-    for found in _GRAPHEME.finditer(text, start):
+    for found in _GRAPHEME.finditer(text, start, near + _LONGEST_GRAPHEME + 1):
         if found.end() > near and position > start:
             return position
         if found.end() - position > _LONGEST_GRAPHEME:

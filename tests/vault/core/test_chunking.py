@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -227,3 +228,23 @@ def test_a_long_path_keeps_its_ends() -> None:
     assert shown.startswith("Title > ")
     assert shown.endswith(" > The last part")
     assert estimate_tokens(shown) <= 64
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + "\u0301" * 50_000,
+        "👩‍👩‍👧" * 10_000,
+        "名" * 100_000,
+        "x" * 300_000,
+        "word " * 60_000,
+        "`" * 50_000,
+    ],
+    ids=["marks", "emoji", "han", "letters", "words", "signs"],
+)
+def test_endless_lines_are_cut_in_seconds(text: str) -> None:
+    began = time.process_time()
+    chunks = chunks_of(text, ChunkLimits())
+    assert time.process_time() - began < 5
+    assert all(chunk.tokens <= 450 for chunk in chunks)
+    assert chunks[-1].end == len(text.rstrip())

@@ -67,3 +67,9 @@ def test_no_chunk_is_longer_than_the_model_reads(tokenizer: Any, name: str, text
     ]
     assert max(sizes) <= 450
     assert len(chunks) > 1
+
+
+@given(st.text(alphabet="名字。 a,", max_size=60))
+def test_runs_of_chinese_count_by_characters(text: str) -> None:
+    # A rare character outside the common block is matched alone.
+    assert estimate_tokens(text + "㐀") == estimate_tokens(text.replace("名", "㐁") + "㐀")
