@@ -141,7 +141,7 @@ def _authorization(text: str) -> Iterator[Span]:
         ("authorization", _AUTHORIZATION, _is_credential),
         ("bearer", _BEARER, _is_bearer_token),
         ("basic", _BASIC, _is_user_and_password),
-        (" -", _CURL_USER, _is_credential),
+        ("curl", _CURL_USER, _is_credential),
     )
     for hint, pattern, is_secret in rules:
         if hint in folded:

@@ -206,6 +206,10 @@ Key: value. Passport: 12 Elm Street. Passage: 44.
 |---|---|
 | YYYY | year |
 Das Passwort ist erforderlich. Пароль обязателен. Le mot de passe est requis.
+git push upstream -u stable/5.2.x:stable/5.2.x
+You pass the option to it: url=x2y3z4a5b6. Then pass a :attr:`~django.db.models.Index` to it.
+"PASSWORD": "mypassword",
+build: pin the runner to windows-2019 and pass mode=x86_64-abc
 ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 """.strip().splitlines()
 
