@@ -78,6 +78,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._refuse(frame, refusal)
         except SignedOut:
             await self.close(int(CloseCode.SIGNED_OUT))
+        except (DatabaseError, InterfaceError):
+            log.warning("command_failed", command=frame.get("type"))
+            await self._end(CloseCode.TRY_AGAIN)
 
     # Commands
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import structlog
+from django.db import DatabaseError, InterfaceError
 
 from chat.options import Catalogue, site_catalogue
 from providers.core.protocols import ChatProvider
@@ -12,6 +16,8 @@ from providers.core.types import ChatMessage, Usage
 from providers.models import ChatModel
 from retrieval.core.types import Knobs, Retrieval
 from vault.core.types import Scope
+
+log = structlog.get_logger("chat.providing")
 
 
 class Retrieve(Protocol):
@@ -49,6 +55,25 @@ class Providing:
     retrieve: Retrieve
     record_usage: RecordUsage
     count_tokens: Callable[[str], int]
+
+    async def keep_usage(
+        self, purpose: str, model: ChatModel, usage: Usage, *, user_id: int, began: float, code: str
+    ) -> None:
+        """Record a call that began at `began` (monotonic seconds) and failed with `code`.
+
+        A database that is away for a moment costs the record, never the answer.
+        """
+        try:
+            await self.record_usage(
+                purpose=purpose,
+                model=model,
+                usage=usage,
+                user_id=user_id,
+                milliseconds=int((time.monotonic() - began) * 1000),
+                failed_with=code,
+            )
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("usage_not_recorded", purpose=purpose, error=type(error).__name__)
 
 
 def site_providing() -> Providing:

@@ -13,6 +13,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.auth.models import User
 from django.utils.crypto import constant_time_compare
 
+from chat.core.asking import Refused
 from chat.models import Source
 from vault.access import visible_to
 from vault.models import ApiToken
@@ -66,6 +67,16 @@ def has_lost_sources(user: User, message_id: UUID) -> bool:
         .exclude(vault_id__in=visible_to(user).values("pk"))
         .exists()
     )
+
+
+def check_sources(user: User, message_id: UUID) -> None:
+    """Raises Refused when the answer rests on what `user` may not read any more."""
+    if has_lost_sources(user, message_id):
+        raise Refused(
+            "rights_changed",
+            "You may no longer read a vault this answer was written from.",
+            status=403,
+        )
 
 
 def problem_with(caller: Caller, *, message_ids: tuple[UUID, ...] = ()) -> CloseCode | None:

@@ -25,7 +25,7 @@ from chat.ledger import end_abandoned, ids_of, read_events, read_news, want_stop
 from chat.models import Conversation
 from chat.notify import Bridge
 from chat.providing import Providing, site_providing
-from chat.rights import Caller, current_user
+from chat.rights import Caller, check_sources, current_user
 from chat.turn import run_turn
 from chat.writing import RESTARTING, LiveRun, Pace
 
@@ -195,9 +195,13 @@ def _attach(conversation_id: UUID, run_id: UUID | None, caller: Caller) -> Attac
         run = own_run(user, run_id)
         if run.conversation_id != conversation.pk:
             raise not_found()
-        return Attached(ids_of(run), run.message.status)
-    active = conversation.runs.active().select_related("message").first()
-    return Attached(ids_of(active), active.message.status) if active else Attached(None, "idle")
+    else:
+        active = conversation.runs.active().select_related("message").first()
+        if active is None:
+            return Attached(None, "idle")
+        run = active
+    check_sources(user, run.message_id)
+    return Attached(ids_of(run), run.message.status)
 
 
 _installed: dict[asyncio.AbstractEventLoop, Runs] = {}

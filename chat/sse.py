@@ -24,7 +24,7 @@ from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq
 from chat.core.events import Event, RunIds, to_wire
 from chat.database import in_database
 from chat.history import own_message_run
-from chat.rights import Caller, caller_of_session, current_user, problem_with
+from chat.rights import Caller, caller_of_session, check_sources, current_user, problem_with
 from chat.runs import SignedOut, runs_here
 from vault.tokens import find_token
 
@@ -139,7 +139,9 @@ def _run_of(caller: Caller, conversation: UUID, message: UUID) -> RunIds:
     user = current_user(caller)
     if user is None:
         raise SignedOut
-    return own_message_run(user, conversation, message)
+    ids = own_message_run(user, conversation, message)
+    check_sources(user, ids.message)
+    return ids
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:

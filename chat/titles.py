@@ -7,7 +7,7 @@ import time
 from uuid import UUID
 
 import structlog
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError
 
 from chat.core.titles import TITLE_PROMPT, title_from_model
 from chat.models import Conversation
@@ -53,13 +53,8 @@ async def make_title(
         failed_with = error.code
     if failed_with:
         log.info("no_title", model=model.name, failed_with=failed_with)
-    await providing.record_usage(
-        purpose="title",
-        model=model,
-        usage=usage,
-        user_id=user_id,
-        milliseconds=int((time.monotonic() - began) * 1000),
-        failed_with=failed_with,
+    await providing.keep_usage(
+        "title", model, usage, user_id=user_id, began=began, code=failed_with
     )
     return None if failed_with else title_from_model(text)
 
@@ -68,6 +63,9 @@ def save_title(conversation_id: UUID, title: str | None) -> bool:
     """Set the title, unless there is none or the owner gave one. False: left alone."""
     if title is None:
         return False
-    with transaction.atomic():
-        unnamed = Conversation.objects.filter(pk=conversation_id, title_is_final=False)
+    unnamed = Conversation.objects.filter(pk=conversation_id, title_is_final=False)
+    try:
         return bool(unnamed.update(title=title))
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("title_not_saved", error=type(error).__name__)
+        return False

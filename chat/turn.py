@@ -255,13 +255,8 @@ async def _ask_model(
         failed_with = error.code
         raise
     finally:
-        await providing.record_usage(
-            purpose="answer",
-            model=model,
-            usage=answer.usage,
-            user_id=turn.user_id,
-            milliseconds=int((time.monotonic() - began) * 1000),
-            failed_with=failed_with,
+        await providing.keep_usage(
+            "answer", model, answer.usage, user_id=turn.user_id, began=began, code=failed_with
         )
         await release_connection()
 

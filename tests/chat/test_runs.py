@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
@@ -292,6 +293,65 @@ async def test_losing_a_vault_ends_the_run_that_reads_it(world: World, people: C
     )
     assert shown[1]["sources"] == []
     assert shown[1]["hidden_sources"] == [1]
+
+
+async def test_what_may_not_be_read_any_more_is_not_replayed(world: World, people: Cast) -> None:
+    turn = await begin(world, people)
+    await all_events(world.runs, turn)
+    me = await sync_to_async(caller)(people.mate)
+    attached = await world.runs.attach(turn.ids.conversation, turn.ids.run, caller=me)
+    assert attached.status == "done"
+    await VaultMember.objects.filter(user=people.mate).adelete()
+    with pytest.raises(Refused, match="no longer read a vault") as refused:
+        await world.runs.attach(turn.ids.conversation, turn.ids.run, caller=me)
+    assert (refused.value.code, refused.value.status) == ("rights_changed", 403)
+
+
+async def test_a_database_that_goes_away_for_a_moment_loses_nothing(
+    world: World, people: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.runs._pace = replace(QUICK, outage=30.0)
+    going_on = asyncio.Event()
+    FakeChat.play(TextDelta("First. "), going_on, TextDelta("Second."), Usage())
+    turn = await begin(world, people)
+    await hear_words(world.runs, turn)
+    await sync_to_async(allow_connections)(allowed=False)
+    try:
+        going_on.set()
+        while "save_failed" not in caplog.text:
+            await asyncio.sleep(0.01)
+    finally:
+        await sync_to_async(allow_connections)(allowed=True)
+    events = await all_events(world.runs, turn)
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert events[-1].type == "done"
+    assert (await answer_of(turn)).text == "First. Second."
+
+
+async def test_a_database_that_stays_away_is_told_to_who_listens(
+    world: World, people: Cast
+) -> None:
+    going_on = asyncio.Event()
+    FakeChat.play(TextDelta("First. "), going_on, TextDelta("Second."), Usage())
+    turn = await begin(world, people)
+    try:
+        async for event in world.runs.follow(turn.ids.run):
+            if event.type == "delta" and not going_on.is_set():
+                await sync_to_async(allow_connections)(allowed=False)
+                going_on.set()
+    finally:
+        await sync_to_async(allow_connections)(allowed=True)
+    assert event.data["code"] == "not_saved"
+    assert "First. Second." in event.data["html"]
+
+
+def allow_connections(*, allowed: bool) -> None:
+    """Let the database take new connections, or none."""
+    place = connections["default"].get_connection_params()
+    name = place["dbname"]
+    host = {key: place[key] for key in ("host", "port", "user", "password") if key in place}
+    with psycopg.connect(dbname="postgres", autocommit=True, **host) as elsewhere:
+        elsewhere.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {allowed}')
 
 
 async def test_nobody_touches_a_run_of_somebody_else(world: World, people: Cast) -> None:
