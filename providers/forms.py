@@ -68,6 +68,10 @@ class ProviderForm(forms.ModelForm[Provider]):
         return super().save(commit=commit)
 
     def _moves_to_another_host(self) -> bool:
-        before = urlsplit(self.initial.get("base_url") or "").netloc.lower()
-        after = urlsplit(str(self.cleaned_data["base_url"])).netloc.lower()
-        return bool(before != after)
+        return _origin(self.initial.get("base_url")) != _origin(self.cleaned_data["base_url"])
+
+
+def _origin(url: object) -> tuple[str, str]:
+    """Scheme and host: a key that was meant for https is not sent in the clear either."""
+    parts = urlsplit(str(url or ""))
+    return parts.scheme.lower(), parts.netloc.lower()

@@ -1,0 +1,99 @@
+"""The form of a provider: what it takes in, normalises and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from providers.forms import ProviderForm
+from providers.models import Provider
+from tests.providers.rows import make_provider
+
+pytestmark = pytest.mark.django_db
+KEY = "sk-planted-1234567890abcdef"
+
+
+def form_for(provider: Provider | None = None, **changes: Any) -> ProviderForm:
+    data = {
+        "slug": "acme",
+        "name": "Acme",
+        "kind": "openai",
+        "base_url": "https://models.example.com/v1",
+        "needs_key": True,
+        "enabled": True,
+        "position": 100,
+        **changes,
+    }
+    return ProviderForm(data, instance=provider)
+
+
+def saved(form: ProviderForm) -> Provider:
+    assert form.is_valid(), form.errors
+    return Provider.objects.get(pk=form.save().pk)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "kept"),
+    [
+        ("openai", " https://models.example.com/v1/chat/completions ", "https://models.example.com/v1"),
+        ("openai", "https://models.example.com", "https://models.example.com/v1"),
+        ("rerank", "https://models.example.com/v2/rerank", "https://models.example.com/v2"),
+        ("anthropic", "https://models.example.com/v1/messages", "https://models.example.com"),
+        ("ollama", "http://models.example.com:11434/v1", "http://models.example.com:11434"),
+        ("openai", "", ""),
+        ("extractive", "never looked at", "never looked at"),
+    ],
+)  # fmt: skip
+def test_base_urls_are_kept_in_one_form(kind: str, given: str, kept: str) -> None:
+    assert saved(form_for(kind=kind, base_url=given)).base_url == kept
+
+
+def test_the_key_goes_in_and_stands_in_no_html() -> None:
+    provider = saved(form_for(new_key=KEY))
+    assert provider.key == KEY
+    for form in (form_for(provider, new_key=KEY), ProviderForm(instance=provider)):
+        assert KEY not in form.as_p()
+        assert KEY not in repr(form)
+
+
+def test_a_new_host_with_a_new_key_loses_nothing() -> None:
+    provider = make_provider("acme", key="sk-old")
+    form = form_for(provider, base_url="https://elsewhere.example.com/v1", new_key=KEY)
+    assert saved(form).key == KEY
+    assert not form.lost_key
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://models.example.com:8443/v1",
+        "https://models.example.org/v1",
+        "http://models.example.com/v1",
+        "https://models.example.com.evil.example/v1",
+        "",
+    ],
+)
+def test_a_key_stays_with_its_host_and_port(url: str) -> None:
+    form = form_for(make_provider("acme", key=KEY), base_url=url)
+    assert saved(form).key == ""
+    assert form.lost_key
+
+
+def test_another_path_or_spelling_of_the_host_keeps_the_key() -> None:
+    form = form_for(make_provider("acme", key=KEY), base_url="https://MODELS.example.com/v2")
+    assert saved(form).key == KEY
+    assert not form.lost_key
+
+
+def test_an_unknown_kind_and_a_taken_slug_are_refused() -> None:
+    make_provider("acme")
+    form = form_for(kind="telepathy")
+    assert not form.is_valid()
+    assert {"kind", "slug"} <= set(form.errors)
+
+
+def test_no_variable_of_the_environment_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_THING", "leaked")
+    provider = saved(form_for(base_url="https://models.example.com/${SECRET_THING}/v1"))
+    assert provider.base_url == "https://models.example.com/${SECRET_THING}/v1"
