@@ -26,10 +26,11 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 def openai_client(endpoint: Endpoint, http_client: Any) -> openai.AsyncOpenAI:
     """The SDK's client, taking nothing from the environment: an organisation or a header
     meant for OpenAI must not travel to another provider."""
+    # Left out, not empty: OpenAI would look for an organisation without a name.
+    left_out: Any = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
     return openai.AsyncOpenAI(
         api_key=endpoint.key or "none",
-        organization="",
-        project="",
+        default_headers=left_out,
         base_url=endpoint.base_url,
         max_retries=0,
         http_client=http_client,

@@ -300,7 +300,9 @@ async def test_nothing_of_the_environment_travels_along(monkeypatch: pytest.Monk
     for wire in (OPENAI, ANTHROPIC):
         async with serving(wire.good("ok")) as server:
             assert [part async for part in wire.chat(server).stream(REQUEST)]
-        assert "planted-elsewhere" not in str(server.received[0].headers)
+        headers = server.received[0].headers
+        assert "planted-elsewhere" not in str(headers)
+        assert not {"openai-organization", "openai-project"} & set(headers)
 
 
 async def test_many_streams_run_side_by_side() -> None:
