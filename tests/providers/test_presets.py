@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from io import StringIO
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -34,6 +35,19 @@ def test_the_shipped_file_gives_every_provider_of_the_product() -> None:
     assert together.query_prefix.endswith("\nQuery: ")
     assert together.passage_prefix == ""
     assert RerankModel.objects.filter(shape="cohere").count() == 3
+
+
+def test_the_official_sdks_know_the_models_and_none_is_at_its_end() -> None:
+    from anthropic._data import DEPRECATED_MODELS
+    from anthropic.types import Model
+    from openai.types.shared.chat_model import ChatModel as OpenAIModel
+
+    load_presets()
+    known_to = {"anthropic": get_args(get_args(Model)[0]), "openai": get_args(OpenAIModel)}
+    for slug, known in known_to.items():
+        names = set(ChatModel.objects.filter(provider__slug=slug).values_list("name", flat=True))
+        assert names
+        assert names <= set(known) - set(DEPRECATED_MODELS)
 
 
 def test_every_provider_with_models_has_one_default_of_each_use() -> None:
