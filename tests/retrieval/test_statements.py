@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,8 +30,8 @@ FAR = 40
 RANDOM = np.random.default_rng(7)
 
 
-def unit(vector: np.ndarray) -> Vector:
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+def unit(vector: Any) -> Vector:
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
 def fill(vault: Vault, model: EmbeddingModel, vectors: list[Vector]) -> None:
@@ -117,7 +118,7 @@ def test_a_small_vault_in_a_big_index_gives_as_many_rows_as_asked(
         vectors=[arm],
     )
     own = set(Chunk.objects.filter(vault_id__in=scope.vault_ids).values_list("pk", flat=True))
-    cosines = [candidate.cosine for candidate in found.candidates]
+    cosines = [candidate.cosine or 0.0 for candidate in found.candidates]
     assert len(found.candidates) == 10
     assert {candidate.chunk_id for candidate in found.candidates} <= own
     assert cosines == sorted(cosines, reverse=True)
