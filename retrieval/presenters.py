@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from retrieval.core.types import Arm, Hit, SearchResult
 
@@ -47,8 +46,8 @@ class HitRow:
     segments: tuple[Segment, ...]
     arms: tuple[str, ...]
     updated: datetime
-    is_old: bool
-    flag: str
+    superseded_by: str
+    status: str
 
 
 def hit_rows(result: SearchResult) -> list[HitRow]:
@@ -92,13 +91,6 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
 def _hit_row(hit: Hit) -> HitRow:
     folders = hit.path.split("/")[:-1]
     headings = [heading for heading in hit.heading_path if heading != hit.title]
-    superseded = hit.properties.get("superseded_by")
-    status = hit.properties.get("status")
-    flag = ""
-    if superseded:
-        flag = _("Superseded by %(note)s") % {"note": _plain(superseded)}
-    elif status:
-        flag = _("Status: %(status)s") % {"status": _plain(status)}
     return HitRow(
         title=hit.title,
         url=note_url(hit),
@@ -106,8 +98,8 @@ def _hit_row(hit: Hit) -> HitRow:
         segments=segments(hit.snippet, hit.marks),
         arms=hit.arms,
         updated=hit.updated,
-        is_old=bool(superseded),
-        flag=flag,
+        superseded_by=_plain(hit.properties.get("superseded_by", "")),
+        status=_plain(hit.properties.get("status", "")),
     )
 
 

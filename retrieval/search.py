@@ -143,13 +143,16 @@ def _notices(arms: Sequence[Arm], mode: Mode) -> tuple[str, ...]:
 
 
 def words_to_mark(query: ParsedQuery, terms: Sequence[str]) -> tuple[str, ...]:
-    """What a snippet marks: the lexemes searched, phrases, and words no stemmer knows.
+    """What a snippet marks: the lexemes searched, the words they come from, phrases.
 
     Without lexemes (search by meaning, a name that is a stop word), the longer words.
     """
-    plain = [word for word in query.words if not word.isascii() or not word.isalpha()]
-    longer = [word for word in query.words if len(word) >= _LONG_WORD] or query.words
-    return (*(terms or longer), *plain, *query.phrases)
+    if not terms:
+        longer = [word for word in query.words if len(word) >= _LONG_WORD] or query.words
+        return (*longer, *query.phrases)
+    stems = tuple({term[: max(3, len(term) - 1)] for term in terms})
+    typed = [word for word in query.words if word.casefold().startswith(stems)]
+    return (*terms, *typed, *query.phrases)
 
 
 def load_hits(

@@ -16,6 +16,23 @@ _SHARED = 0.75
 
 _WORD = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
+_FENCES = ("```", "~~~")
+_FENCED = re.compile(r"^((?:```|~~~)[\s\S]*?(?:^(?:```|~~~)|\Z))", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^(```|~~~).*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*$", re.MULTILINE)
+_MARKS = (
+    (
+        re.compile(
+            r"^[ \t>]*(#{1,6}[ \t]+|[-*+][ \t]+(\[.\][ \t]+)?|\d{1,9}[.)][ \t]+|>+[ \t]*)", re.M
+        ),
+        "",
+    ),
+    (re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[-| \t:]*$", re.M), ""),
+    (re.compile(r"!?\[\[(?:[^\[\]\n|]*\|)?([^\[\]\n|]*)\]\]"), r"\1"),
+    (re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)"), r"\1"),
+    (re.compile(r"(?<!\w)(\*{1,3}|~~|==)(\S|\S.*?\S)\1(?!\w)"), r"\2"),
+    (re.compile(r"`([^`\n]+)`"), r"\1"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +46,11 @@ class Snippet:
 def make_snippet(content: str, terms: Sequence[str], *, length: int = SNIPPET_LENGTH) -> Snippet:
     """The stretch of `content` with most of `terms`, at most `length` characters.
 
-    White space is squeezed; an ellipsis stands where text was left out and counts. Words
-    match whole, by their first letters when the stem is the same, without case and accents.
+    Markdown's marks are left out, and headings where there is more than headings. White
+    space is squeezed; an ellipsis stands where text was left out and counts. Words match
+    whole, by their first letters when the stem is the same, without case and accents.
     """
-    text = _SPACE.sub(" ", content).strip()
+    text = plain_text(content)
     marks = _find(text, terms)
     start, end = _window(text, marks, length - 2)
     head = "…" if start else ""
@@ -40,6 +58,27 @@ def make_snippet(content: str, terms: Sequence[str], *, length: int = SNIPPET_LE
     shift = len(head) - start
     inside = tuple((a + shift, b + shift) for a, b in marks if a >= start and b <= end)
     return Snippet(head + text[start:end] + tail, inside)
+
+
+def plain_text(markdown: str) -> str:
+    """A passage in one line, as it reads: no headings, link targets or marks of emphasis.
+
+    Cheap and forgiving, for a few hundred characters of any text; a passage that has
+    nothing else keeps its headings.
+    """
+    parts = _FENCED.split(markdown)
+    without = [part if part[:3] in _FENCES else _HEADING.sub("", part) for part in parts]
+    kept = without if "".join(without).strip() else parts
+    return _SPACE.sub(" ", "".join(map(_without_marks, kept))).strip()
+
+
+def _without_marks(part: str) -> str:
+    if part[:3] in _FENCES:
+        # Code stays as it is: `# …` is a comment there.
+        return _FENCE_LINE.sub("", part)
+    for pattern, kept in _MARKS:
+        part = pattern.sub(kept, part)
+    return part
 
 
 def _find(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:

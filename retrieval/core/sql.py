@@ -147,6 +147,8 @@ NOT_MENDED = (
 )
 
 # pool: rows by ts_rank; lexical: those rows by exact BM25.
+# trust: best score over what a passage with every word of the question once would have; 1
+#   for questions with identifiers, whose parts no single passage needs to hold.
 LEXICAL = """
 rare AS MATERIALIZED (
     SELECT string_agg({quoted_lexeme}, ' | ')::tsquery AS query
@@ -177,11 +179,25 @@ lexical AS MATERIALIZED (
     SELECT id AS chunk_id, score, row_number() OVER (ORDER BY score DESC, id) AS rank,
         {scaled} AS scaled
     FROM scored WINDOW w AS ()
+),
+trust AS MATERIALIZED (
+    SELECT CASE
+        WHEN bool_and(words.word ~ '^[[:alpha:]]+$')
+        THEN LEAST(1, COALESCE((SELECT max(score) FROM lexical), 0)
+            / NULLIF(sum(COALESCE(known.idf, ln(1 + (corpus.chunks + 0.5) / 0.5))), 0))
+        ELSE 1 END AS share
+    FROM words CROSS JOIN corpus LEFT JOIN LATERAL (
+        SELECT max(terms.idf) AS idf FROM forms JOIN terms USING (lexeme)
+        WHERE forms.position = words.position
+    ) AS known ON TRUE
+    WHERE NOT words.is_stop
+        AND words.word NOT IN (SELECT typed FROM mended WHERE typed IS NOT NULL)
 )"""
 
 NO_LEXICAL = """
 mended AS ({mended}),
 terms AS (SELECT NULL::text AS lexeme WHERE FALSE),
+trust AS (SELECT 1 AS share),
 lexical AS (
     SELECT NULL::bigint AS chunk_id, NULL::float AS score, NULL::bigint AS rank,
         NULL::float AS scaled WHERE FALSE
@@ -237,7 +253,12 @@ titled AS MATERIALIZED (
 
 BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 
-CONVEX = "0.5 * COALESCE(lexical.scaled, 0) + 0.5 * COALESCE(meaning.scaled, 0)"
+# Min-max gives the best keyword hit full marks even when it holds one word of six: its half
+# counts as much as the words of the question were found (`trust`), at least half of it.
+CONVEX = (
+    "0.5 * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * COALESCE(lexical.scaled, 0) "
+    "+ 0.5 * COALESCE(meaning.scaled, 0)"
+)
 RRF = "COALESCE(1.0 / ({k} + lexical.rank), 0) + COALESCE(1.0 / ({k} + meaning.rank), 0)"
 
 FUSED = """

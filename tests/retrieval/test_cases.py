@@ -233,7 +233,7 @@ def test_a_natural_question_with_absent_words(cast: Cast) -> None:
     [
         ("When was the pump repair moved to?", "pompa.md"),
         ("On what day is the workshop invoice paid?", "factura.md"),
-        ("k8s", "K8s.md"),
+        ("k8s", "Cluster.md"),
     ],
 )
 def test_meaning_crosses_languages_and_abbreviations(cast: Cast, query: str, expected: str) -> None:
@@ -247,7 +247,7 @@ def test_meaning_crosses_languages_and_abbreviations(cast: Cast, query: str, exp
     notes = {
         "pompa.md": "# Pompa\n\nLa riparazione della pompa è stata spostata a giovedì 12 giugno.",
         "factura.md": "# Factura\n\nLa factura del taller se paga el último viernes del mes.",
-        "K8s.md": "# Kubernetes\n\nOur kubernetes cluster runs the invoice service.",
+        "Cluster.md": "# Kubernetes\n\nOur kubernetes cluster runs the web service.",
     }
     for path, text in {**FILLER, **notes}.items():
         write_markdown(cast.vault, path, text)

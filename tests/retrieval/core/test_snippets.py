@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.core.snippets import SNIPPET_LENGTH, Snippet, make_snippet
+from retrieval.core.snippets import SNIPPET_LENGTH, Snippet, make_snippet, plain_text
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=600)
 
@@ -27,11 +27,33 @@ def test_marks_are_ordered_apart_and_inside(content: str, terms: list[str]) -> N
 
 @given(TEXTS, st.lists(st.text(max_size=12), max_size=4))
 def test_a_snippet_is_a_piece_of_the_text(content: str, terms: list[str]) -> None:
-    snippet = make_snippet(content, terms)
-    bare = snippet.text.removeprefix("…") if snippet.text not in content else snippet.text
-    assert bare.removesuffix("…").strip() in " ".join(content.split()) or bare in " ".join(
-        content.split()
-    )
+    text, snippet = plain_text(content), make_snippet(content, terms).text
+    pieces = {snippet, snippet[1:], snippet[:-1], snippet[1:-1]}
+    assert any(piece in text for piece in pieces)
+
+
+@given(TEXTS)
+def test_plain_text_is_one_line_and_invents_no_letter(content: str) -> None:
+    text = plain_text(content)
+    assert text == " ".join(text.split())
+    assert sum(map(str.isalnum, text)) <= sum(map(str.isalnum, content))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "plain"),
+    [
+        ("# Pumps\n\n## May\n\nThe **blue** pump.", "The blue pump."),
+        ("# Only a heading", "Only a heading"),
+        ("- [ ] call [[People/Mira|her]]\n- see [[Pumps]]", "call her see Pumps"),
+        ("> [!note] 1 < 2\n> a ~~b~~ ==c==", "[!note] 1 < 2 a b c"),
+        ("see [the page](https://example.com/a) and `rm -rf`", "see the page and rm -rf"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "| a | b | | 1 | 2 |"),
+        ("# Code\n\n```python\n# why\nx * y * z\n```\n\n# End\n", "# why x * y * z"),
+        ("user_name stays, 2*3*4 too?", "user_name stays, 2*3*4 too?"),
+    ],
+)
+def test_marks_of_markdown_are_left_out(markdown: str, plain: str) -> None:
+    assert plain_text(markdown) == plain
 
 
 def test_the_stretch_with_most_matches_is_shown() -> None:
