@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError, connection
+from django.db import connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 # The server takes a cancel request in about a millisecond.
 _CANCEL_SECONDS = 2.0
+_ASK_AGAIN_SECONDS = 0.1
 
 
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -29,10 +29,18 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await asyncio.to_thread(errand.cancel)
-        with suppress(DatabaseError, asyncio.CancelledError):
-            await task
+        task.add_done_callback(_look_away)
+        while not task.done():
+            # A request that comes between two statements cancels neither: ask again.
+            await asyncio.to_thread(errand.cancel)
+            await asyncio.wait([task], timeout=_ASK_AGAIN_SECONDS)
         raise
+
+
+def _look_away(task: asyncio.Task[T]) -> None:
+    """Take the error of work that nobody waits for, so that asyncio does not report it."""
+    if not task.cancelled():
+        task.exception()
 
 
 class _Errand(Generic[T]):
