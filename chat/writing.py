@@ -229,7 +229,7 @@ class LiveRun:
             return Ending(
                 EventType.ERROR, Message.Status.FAILED, error.code, str(error), error.mend
             )
-        except Exception:
+        except Exception:  # the edge of a run: the reader is told, the log has the rest
             log.exception("run_broke", run=str(self.turn.ids.run))
             return BROKEN
         return Ending(EventType.DONE, Message.Status.DONE, usage=self._usage)

@@ -84,7 +84,9 @@ class Quotable:
     source_id: int
 
     def url(self, quote: Quote) -> str:
-        """The note, opened at `quote`."""
+        """The note, opened at `quote`; empty when the note is gone."""
+        if not self.note_url:
+            return ""
         return f"{self.note_url}?span={quote.start}-{quote.end}&source={self.source_id}"
 
     @property

@@ -163,9 +163,10 @@ def _render_cite(
     label = f"Source {citation.number}: {tokens[index].meta['title']}"
     if weak:
         label += " (may not support this)"
+    href = f'href="{escape(citation.url)}" ' if citation.url else ""
     return (
         f'<a class="cite{" weak" if weak else ""}" data-n="{citation.number}" '
-        f'href="{escape(citation.url)}" aria-label="{escape(label)}">{citation.number}</a>'
+        f'{href}aria-label="{escape(label)}">{citation.number}</a>'
     )
 
 

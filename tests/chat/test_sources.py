@@ -1,35 +1,74 @@
-"""What an answer cited is told to the one who asked, and to nobody else."""
+"""Passages of an answer: kept, shown, quoted."""
 
 from __future__ import annotations
 
-from chat.models import Conversation, Message, Source
-from chat.sources import cited_text
+from dataclasses import replace
+
+from chat.core.asking import Ask
+from chat.history import open_turn
+from chat.models import Message
+from chat.sources import arms_json, note_url, passage_json, quotable, quotables_of, save_sources
+from retrieval.core.types import Arm, Retrieval
 from tests.cast import Cast
-from tests.vault.notes import make_note
+from tests.chat.world import PUMP, make_passage
 
 
-def make_source(cast: Cast) -> Source:
-    """A passage that an answer to `mate` cites."""
-    note = make_note(cast.vault, "a.md", "words")
-    conversation = Conversation.objects.create(owner=cast.mate)
-    message = Message.objects.create(conversation=conversation, role=Message.Role.ASSISTANT)
-    return Source.objects.create(
-        message=message, number=1, vault=cast.vault, note=note, path=note.path, title=note.title,
-        text="words then", start=3, end=13, note_hash="then",
-    )  # fmt: skip
+def retrieval(cast: Cast) -> Retrieval:
+    first = make_passage(cast.vault)
+    second = replace(make_passage(cast.vault, number=2), note_id=10**9)
+    return Retrieval(("q",), (first, second), (), {}, ("team",))
 
 
-def test_the_asker_is_told_the_text_as_it_was(cast: Cast) -> None:
-    source = make_source(cast)
-    assert source.note_id is not None
-    told = cited_text(cast.mate, source.pk, source.note_id)
-    assert told is not None
-    assert (told.text, told.start, told.note_hash) == ("words then", 3, "then")
+def open_answer(cast: Cast) -> Message:
+    turn = open_turn(cast.mate, Ask(text="When?"), owner_process="here", lease_seconds=15)
+    return Message.objects.get(pk=turn.ids.message)
 
 
-def test_others_and_other_notes_are_told_nothing(cast: Cast) -> None:
-    source = make_source(cast)
-    assert source.note_id is not None
-    assert cited_text(cast.owner, source.pk, source.note_id) is None
-    assert cited_text(cast.mate, source.pk, source.note_id + 1) is None
-    assert cited_text(cast.mate, source.pk + 1, source.note_id) is None
+def test_passages_are_kept_in_order_with_their_note(cast: Cast) -> None:
+    answer = open_answer(cast)
+    kept = save_sources(answer.pk, retrieval(cast))
+    assert [source.number for source in kept] == [1, 2]
+    assert kept[0].note is not None
+    assert kept[0].note_hash == "0" * 64
+    assert kept[1].note is None, "it was deleted while the search ran"
+    assert [q.number for q in quotables_of(answer)] == [1, 2]
+
+
+def test_a_passage_is_shown_with_all_that_a_reader_asks_for(cast: Cast) -> None:
+    source = save_sources(open_answer(cast).pk, retrieval(cast))[0]
+    assert passage_json(source) == {
+        "number": 1,
+        "title": "Pump 1",
+        "path": "Notes/Pump 1.md",
+        "vault": "team",
+        "vault_name": "Team",
+        "heading_path": ["Pump 1", "Failure"],
+        "text": PUMP,
+        "start": 0,
+        "end": len(PUMP),
+        "url": f"/vaults/team/notes/Notes/Pump%201.md?span=0-{len(PUMP)}&source={source.pk}",
+        "arms": ["keyword 1"],
+        "updated": "2026-03-04T05:06:07+00:00",
+    }
+
+
+def test_a_note_that_is_gone_is_still_quoted(cast: Cast) -> None:
+    answer = open_answer(cast)
+    save_sources(answer.pk, retrieval(cast))
+    cast.vault.delete()
+    source = answer.sources.select_related("vault").first()
+    assert source is not None
+    assert quotable(source).text == PUMP
+    assert (passage_json(source)["vault"], passage_json(source)["url"]) == ("", "")
+
+
+def test_addresses_of_strange_paths_are_quoted() -> None:
+    assert note_url("team", "a b/ü?#.md") == "/vaults/team/notes/a%20b/%C3%BC%3F%23.md"
+
+
+def test_what_every_arm_did_is_told() -> None:
+    arms = [Arm("keyword", ran=True, found=3, path="index"), Arm("meaning", ran=False, reason="x")]
+    assert arms_json(arms) == [
+        {"name": "keyword", "ran": True, "reason": "", "found": 3, "path": "index"},
+        {"name": "meaning", "ran": False, "reason": "x", "found": 0, "path": ""},
+    ]

@@ -95,6 +95,13 @@ def test_a_chip_leads_to_the_sentence_and_says_so() -> None:
     assert 'class="cite weak"' in html_of("Elephants remember their grandmothers [1].")
 
 
+def test_a_chip_of_a_note_that_is_gone_leads_nowhere() -> None:
+    gone = Quotable(1, "Pump", "The pump failed.", 0, 16, "", 1)
+    html = render_answer("The pump failed [1].", [gone]).html
+    assert 'data-n="1"' in html
+    assert "href" not in html
+
+
 def test_a_mark_in_bold_text_is_found() -> None:
     assert chips("**The seal was worn [2].** And *[1]*") == ["2", "1"]
 
