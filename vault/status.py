@@ -90,8 +90,11 @@ class VaultStatus:
         return not self.jobs and not self.pending
 
 
-def vault_status(vault: Vault) -> VaultStatus:
-    """Everything the vault page shows about the index."""
+def vault_status(vault: Vault, *, with_problems: bool = True) -> VaultStatus:
+    """Everything the vault page shows about the index.
+
+    The problems are what takes time: a page that only follows a job does without them.
+    """
     notes = Note.objects.filter(vault=vault)
     by_status = dict(notes.order_by().values_list("status").annotate(n=Count("pk")))
     chunks = Chunk.objects.filter(vault=vault).count()
@@ -113,8 +116,8 @@ def vault_status(vault: Vault) -> VaultStatus:
         next_embedding_model=str(vault.next_embedding_model or ""),
         state=vault.state,
         question=vault.pause_reason,
-        problems=tuple(_problems(vault, last_run)),
-        suspicious=tuple(_suspicious(notes)),
+        problems=tuple(_problems(vault, last_run)) if with_problems else (),
+        suspicious=tuple(_suspicious(notes)) if with_problems else (),
         jobs=tuple(current_jobs(vault)),
         last_run=last_run,
     )

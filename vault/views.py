@@ -51,7 +51,7 @@ def vault(request: HttpRequest, slug: str) -> HttpResponse:
 def vault_state(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of the page that moves while a job runs."""
     found = access.readable_vault(request.user, slug)
-    context = _state(request, found)
+    context = _state(request, found, with_problems=False)
     response = render(request, "vault/state.html", context)
     if not context["status"].jobs:
         # The work is over: what the page says of problems and runs is out of date.
@@ -227,8 +227,8 @@ def _vault_page(
     return render(request, "vault/vault.html", context, status=status)
 
 
-def _state(request: HttpRequest, found: Vault) -> dict[str, Any]:
-    status = vault_status(found)
+def _state(request: HttpRequest, found: Vault, *, with_problems: bool = True) -> dict[str, Any]:
+    status = vault_status(found, with_problems=with_problems)
     part = status.covered if status.embedding_model else status.searchable
     return {
         "vault": found,
