@@ -29,6 +29,7 @@ from vault.models import Note, VaultMember
 # Addresses of libraries, which have their own tests: sign-in, admin.
 FOREIGN = ("account_", "mfa_", "socialaccount_", "openid_connect_", "admin:")
 SIGN_IN = 302
+MATE = {"name": "mate@example.com", "role": "reader"}
 PEOPLE = ("owner", "mate", "outsider", "anonymous")
 
 
@@ -119,7 +120,7 @@ ROWS = (
     Row("vault-sync", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-retry", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-answer", (302, 404, 404, SIGN_IN), "post", in_vault, {"answer": "resume"}),
-    Row("vault-members", (302, 404, 404, SIGN_IN), "post", in_vault),
+    Row("vault-members", (302, 404, 404, SIGN_IN), "post", in_vault, MATE),
     Row("vault-member", (302, 404, 404, SIGN_IN), "post", of_member, {"role": "editor"}),
     Row("note", (200, 200, 404, SIGN_IN), kwargs=of_note),
     Row("vault-file", (404, 404, 404, SIGN_IN), kwargs=of_note),
