@@ -47,7 +47,7 @@ _UNSPACED_LETTER = regex.compile(
 _FOLDED = str.maketrans(
     {
         "ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ß": "ss",
-        "æ": "ae", "œ": "oe", "þ": "th", "ĸ": "k", "ŋ": "n", "ё": "е",
+        "æ": "ae", "œ": "oe", "þ": "th", "ĸ": "k", "ŋ": "n", "ё": "е", "ς": "σ",
     }
 )  # fmt: skip
 _FOLDABLE = regex.compile(r"[\p{Latin}\p{Greek}]")
@@ -100,7 +100,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded: list[str] = []
-    for char in unicodedata.normalize("NFC", text.casefold()).translate(_FOLDED):
+    for char in unicodedata.normalize("NFC", text.lower()).translate(_FOLDED):
         if char.isascii() or not _FOLDABLE.match(char):
             folded.append(char)
         else:
