@@ -33,7 +33,8 @@ def free_port() -> int:
 def test_database_url() -> str:
     """The database of this test run, as a child process can reach it."""
     settings = connection.settings_dict
-    user, host = settings["USER"] or "postgres", str(settings["HOST"])
+    user = settings["USER"] or "postgres"
+    host = str(settings["OPTIONS"].get("host") or settings["HOST"])
     if host.startswith("/"):
         return f"postgres://{user}@/{settings['NAME']}?host={quote(host, safe='/')}"
     login = f"{user}:{quote(settings['PASSWORD'])}" if settings["PASSWORD"] else user
@@ -41,6 +42,31 @@ def test_database_url() -> str:
 
 
 test_database_url.__test__ = False  # type: ignore[attr-defined]
+
+
+def child_environment(**extra: str) -> dict[str, str]:
+    """The environment of a process of the product that works on the test database."""
+    return {
+        **os.environ,
+        "DATABASE_URL": test_database_url(),
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "OMP_NUM_THREADS": "1",
+        **extra,
+    }
+
+
+def run_command(*arguments: str) -> str:
+    """Run `manage.py …` to its end on the test database; return what it printed."""
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", str(ROOT / "manage.py"), *arguments],
+        env=child_environment(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    return result.stdout
 
 
 @dataclass
@@ -59,16 +85,12 @@ class LiveProduct:
     def start(self, command: str) -> subprocess.Popen[bytes]:
         """Run `manage.py <command>` on the test database."""
         role = {"serve": "web", "worker": "worker"}[command]
-        environment = {
-            **os.environ,
-            "DATABASE_URL": test_database_url(),
-            "DJANGO_SETTINGS_MODULE": "tests.settings",
-            "PORT": str(self.port),
-            "PUBLIC_ORIGIN": self.url,
-            "PROCESS_ROLE": role,
-            "OMP_NUM_THREADS": "1",
+        environment = child_environment(
+            PORT=str(self.port),
+            PUBLIC_ORIGIN=self.url,
+            PROCESS_ROLE=role,
             **self.extra_environment,
-        }
+        )
         with (self.log_folder / f"{command}.log").open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", str(ROOT / "manage.py"), command],

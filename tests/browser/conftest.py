@@ -7,19 +7,18 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from providers.models import ChatModel, Provider
 from providers.presets import load_presets
 from tests.cast import PASSWORD, make_user
-from tests.live import LiveProduct
-from vault.adding import add_vault
-from vault.embedding import embed_pending
+from tests.live import LiveProduct, run_command
 from vault.models import Vault
-from vault.sync import sync_vault
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+# Machines that run tests are busy: this is patience, not a measure of speed.
+expect.set_options(timeout=20_000)
 # What each note says stands in no other note: a test sees at once what was found.
 NOTES = {
     "Birds/Heron.md": (
@@ -32,14 +31,21 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium for the tests of one module.
+
+    Playwright's event loop stays in this thread for as long as it is open, and Django
+    refuses to touch the database beside one unless told that nothing runs in it.
+    """
     if not Path(CHROMIUM).exists():
         pytest.fail(f"{CHROMIUM} is missing: apt-get install chromium (see .ci/run)")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield started
-        started.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        with sync_playwright() as playwright:
+            started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            yield started
+            started.close()
 
 
 @pytest.fixture
@@ -60,10 +66,12 @@ def pond(owner: User, tmp_path: Path) -> Vault:
     for path, text in NOTES.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    vault, _new = add_vault(folder, slug="pond", name="Pond", owner=owner)
-    sync_vault(vault.pk)
-    embed_pending(vault.pk, most_seconds=60)
-    return vault
+    run_command(
+        "add_vault", str(folder), "--slug", "pond", "--name", "Pond", "--owner", owner.email
+    )
+    run_command("sync", "pond")
+    run_command("embed")
+    return Vault.objects.get(slug="pond")
 
 
 @pytest.fixture
@@ -106,6 +114,7 @@ def sign_in(browser: Browser, product: LiveProduct) -> Iterator[SignIn]:
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.get_by_label("Your question").wait_for()
+        page.wait_for_load_state("load")
         return page
 
     def watch(url: str) -> None:

@@ -38,8 +38,8 @@ def test_a_fact_of_one_note_is_answered_and_its_citation_opens_the_sentence(
     chip = sentence.locator("a.cite").first
     chip.hover()
     expect(page.get_by_role("dialog", name="Passage")).to_contain_text("Ottokar")
+    expect(page.get_by_role("link", name="Open at the passage")).to_be_visible()
     chip.click()
-    page.get_by_role("link", name="Open at the passage").click()
     page.wait_for_url(re.compile(r"/vaults/pond/notes/Birds/Heron\.md"))
     mark = page.locator("mark.cited")
     expect(mark.first).to_be_in_viewport()
