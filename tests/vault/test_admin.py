@@ -1,0 +1,117 @@
+"""The admin: shows what became of files, edits only what is configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from auditlog.models import LogEntry
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+from django_q.models import OrmQ, Schedule, Success
+
+from tests.cast import make_user
+from tests.vault.folders import Folder, make_folder
+from vault import jobs
+from vault.models import ApiToken, Job, Note, ScrubFinding, SyncRun, Vault
+from vault.tokens import create_token
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    folder = make_folder(tmp_path / "notes")
+    folder.write("a.md", "# Apples\n\ntoken: ghp_" + "a1B2" * 9)
+    folder.sync()
+    return folder
+
+
+@pytest.fixture
+def administrator() -> Client:
+    client = Client()
+    client.force_login(make_user("admin", is_superuser=True))
+    return client
+
+
+def act(client: Client, table: str, action: str, *rows: int) -> None:
+    answer = client.post(
+        reverse(f"admin:vault_{table}_changelist"),
+        {"action": action, "_selected_action": list(rows)},
+    )
+    assert answer.status_code == 302
+
+
+@pytest.mark.parametrize("table", ["vault", "note", "syncrun", "job", "scrubfinding", "apitoken"])
+def test_every_table_can_be_looked_at(table: str, folder: Folder, administrator: Client) -> None:
+    user = make_user("anna")
+    create_token(user)
+    jobs.want("sync", key="k", vault_id=folder.vault.pk)
+    answer = administrator.get(reverse(f"admin:vault_{table}_changelist"))
+    assert answer.status_code == 200
+    rows = {
+        "vault": Vault,
+        "note": Note,
+        "syncrun": SyncRun,
+        "job": Job,
+        "scrubfinding": ScrubFinding,
+        "apitoken": ApiToken,
+    }
+    first = rows[table]._default_manager.first()
+    assert first is not None
+    page = administrator.get(reverse(f"admin:vault_{table}_change", args=[first.pk]))
+    assert page.status_code == 200
+    if isinstance(first, ApiToken):
+        assert first.digest not in page.content.decode()
+
+
+@pytest.mark.parametrize("table", ["note", "syncrun", "job", "scrubfinding"])
+def test_what_follows_from_files_is_not_edited_by_hand(
+    table: str, folder: Folder, administrator: Client
+) -> None:
+    assert administrator.get(reverse(f"admin:vault_{table}_add")).status_code == 403
+
+
+def test_the_queues_own_pages_are_not_there() -> None:
+    for model in (OrmQ, Schedule, Success):
+        assert not admin.site.is_registered(model)
+
+
+def test_sync_and_embed_actions_tell_the_worker(folder: Folder, administrator: Client) -> None:
+    act(administrator, "vault", "sync_now", folder.vault.pk)
+    act(administrator, "vault", "embed_now", folder.vault.pk)
+    assert set(Job.objects.values_list("kind", flat=True)) == {"sync", "embed"}
+
+
+@pytest.mark.parametrize(("action", "deletes"), [("resume", False), ("resume_and_delete", True)])
+def test_a_paused_vaults_question_is_answered(
+    action: str, *, deletes: bool, folder: Folder, administrator: Client
+) -> None:
+    folder.delete("a.md")
+    folder.sync()
+    act(administrator, "vault", action, folder.vault.pk)
+    folder.vault.refresh_from_db()
+    assert folder.vault.state == Vault.State.ACTIVE
+    assert folder.vault.loss_allowed is deletes
+    folder.sync()
+    assert Note.objects.exists() is not deletes
+
+
+def test_a_dead_job_is_retried(folder: Folder, administrator: Client) -> None:
+    dead = Job.objects.create(key="k", kind="sync", vault=folder.vault, state=Job.State.FAILED)
+    act(administrator, "job", "retry", dead.pk)
+    assert Job.objects.get(key="k").state == Job.State.QUEUED
+
+
+def test_who_changed_a_vault_is_kept(folder: Folder, administrator: Client) -> None:
+    page = reverse("admin:vault_vault_change", args=[folder.vault.pk])
+    form = administrator.get(page).context["adminform"].form
+    data = {name: form[name].value() or "" for name in form.fields}
+    inline = {"members-TOTAL_FORMS": 0, "members-INITIAL_FORMS": 0}
+    answer = administrator.post(page, {**data, **inline, "name": "Another name"})
+    assert answer.status_code == 302, answer.context and answer.context["errors"]
+    entry = LogEntry.objects.get_for_object(folder.vault).first()
+    assert entry is not None
+    assert entry.changes_dict["name"][1] == "Another name"
+    assert Job.objects.filter(kind="sync").exists(), "other settings are applied by a sync"
