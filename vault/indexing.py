@@ -111,22 +111,32 @@ def fill_note(note: Note, state: FileState, reading: Reading) -> None:
 
 
 def write_note(note: Note, reading: Reading, *, text_changed: bool) -> None:
-    """Save a filled note with its chunks, links and findings. Call in a transaction.
+    """Save a known, filled note with its chunks, links and findings. Call in a transaction.
 
     `updated` moves only when the text did.
     """
-    if note.pk is None or text_changed:
+    if text_changed:
         note.save()
     else:
         note.save(update_fields=_ALL_BUT_UPDATED)
-    parsed = reading.note
     write_chunks(note, reading.chunks, note.aliases)
-    _write_links(note, parsed)
+    Link.objects.filter(source=note).delete()
+    Link.objects.bulk_create(_link_rows(note, reading.note))
     ScrubFinding.objects.filter(note=note).delete()
-    ScrubFinding.objects.bulk_create(
-        ScrubFinding(vault_id=note.vault_id, note=note, kind=finding.kind, line=finding.line)
-        for finding in reading.findings
-    )
+    ScrubFinding.objects.bulk_create(_finding_rows(note, reading))
+
+
+def write_new_notes(notes: Sequence[tuple[Note, Reading]]) -> None:
+    """Insert filled notes with all that is theirs: five statements for a whole batch."""
+    Note.objects.bulk_create([note for note, _reading in notes])
+    chunks = [
+        _chunk_row(note, draft, note.aliases) for note, reading in notes for draft in reading.chunks
+    ]
+    Chunk.objects.bulk_create(chunks, batch_size=500)
+    links = [row for note, reading in notes for row in _link_rows(note, reading.note)]
+    Link.objects.bulk_create(links, batch_size=1000)
+    findings = [row for note, reading in notes for row in _finding_rows(note, reading)]
+    ScrubFinding.objects.bulk_create(findings, batch_size=1000)
 
 
 def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str]) -> None:
@@ -199,9 +209,8 @@ def _updated(old: Chunk, new: Chunk) -> Chunk:
     return old
 
 
-def _write_links(note: Note, parsed: ParsedNote | None) -> None:
-    Link.objects.filter(source=note).delete()
-    Link.objects.bulk_create(
+def _link_rows(note: Note, parsed: ParsedNote | None) -> list[Link]:
+    return [
         Link(
             vault_id=note.vault_id,
             source=note,
@@ -213,7 +222,14 @@ def _write_links(note: Note, parsed: ParsedNote | None) -> None:
             line=link.line,
         )
         for link in (parsed.links if parsed else ())
-    )
+    ]
+
+
+def _finding_rows(note: Note, reading: Reading) -> list[ScrubFinding]:
+    return [
+        ScrubFinding(vault_id=note.vault_id, note=note, kind=finding.kind, line=finding.line)
+        for finding in reading.findings
+    ]
 
 
 def _empty_note(note: Note, reason: str) -> None:

@@ -14,7 +14,7 @@ import structlog
 from django.db import DatabaseError, transaction
 
 from vault.core.types import FileState
-from vault.indexing import fill_note, indexed_hash, write_note
+from vault.indexing import fill_note, indexed_hash, write_new_notes, write_note
 from vault.lexemes import know_lexemes
 from vault.models import Chunk, ChunkVector, Link, Note, NoteVector, ScrubFinding
 from vault.reading import Reading, ReadingOptions
@@ -24,6 +24,9 @@ log = structlog.get_logger(__name__)
 # Notes in one transaction: 200 a second commit at 100, against 120 at one by one.
 BATCH_NOTES = 100
 BATCH_CHUNKS = 1000
+
+# psycopg cannot encode a lone surrogate: a ValueError, before the database is asked.
+_REFUSED = (DatabaseError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +91,8 @@ def move_notes(moves: Mapping[str, int]) -> None:
 def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> list[StoredNote]:
     """Write a batch of files; returns their notes."""
     try:
-        with transaction.atomic():
-            stored = [_store_one(vault_id, file, options) for file in batch]
-            know_lexemes([note.pk for note in stored])
-            return stored
-    except DatabaseError as error:
+        return _store_together(vault_id, batch, options)
+    except _REFUSED as error:
         log.warning("batch_refused", vault=vault_id, notes=len(batch), error=str(error)[:500])
     return [_store_alone(vault_id, file, options) for file in batch]
 
@@ -100,42 +100,61 @@ def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> 
 def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> StoredNote:
     """One note in its own transaction; as a failed one when the database refuses it."""
     try:
-        with transaction.atomic():
-            stored = _store_one(vault_id, file, options)
-            know_lexemes([stored.pk])
-            return stored
-    except DatabaseError as error:
+        return _store_together(vault_id, [file], options)[0]
+    except _REFUSED as error:
         reason = f"The database refused it: {str(error).splitlines()[0][:300]}"
         failed = ReadFile(file.state, Reading(None), note_id=file.note_id, failure=reason)
-    with transaction.atomic():
-        return _store_one(vault_id, failed, options)
+    return _store_together(vault_id, [failed], options)[0]
 
 
-def _store_one(vault_id: int, file: ReadFile, options: ReadingOptions) -> StoredNote:
-    note = _note_of(vault_id, file)
+@transaction.atomic
+def _store_together(
+    vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions
+) -> list[StoredNote]:
+    known = _known_notes(vault_id, batch)
+    new: list[tuple[Note, Reading]] = []
+    stored: list[StoredNote] = []
+    for file in batch:
+        note = known.get(file.state.path)
+        if note is None:
+            note = Note(vault_id=vault_id)
+            _fill(note, file, options)
+            new.append((note, file.reading))
+        else:
+            stored.append(_store_known(note, file, options))
+    write_new_notes(new)
+    stored += [StoredNote(note.pk, is_renamed=True) for note, _reading in new]
+    know_lexemes([note.pk for note in stored])
+    return stored
+
+
+def _known_notes(vault_id: int, batch: Sequence[ReadFile]) -> dict[str, Note]:
+    """Rows of these files by path: by id, and by path when a run before was cut."""
+    ids = {file.note_id: file.state.path for file in batch if file.note_id is not None}
+    notes = Note.objects.filter(vault_id=vault_id)
+    known = {note.path: note for note in notes.filter(path__in=[f.state.path for f in batch])}
+    return known | {ids[note.pk]: note for note in notes.filter(pk__in=ids)}
+
+
+def _store_known(note: Note, file: ReadFile, options: ReadingOptions) -> StoredNote:
     before, names = (note.title, note.body), _names(note)
+    _fill(note, file, options)
+    write_note(note, file.reading, text_changed=(note.title, note.body) != before)
+    return StoredNote(note.pk, is_renamed=_names(note) != names)
+
+
+def _fill(note: Note, file: ReadFile, options: ReadingOptions) -> None:
+    """Every column of the row from its file."""
     tried = note.attempts if note.content_hash == file.state.content_hash else 0
     fill_note(note, file.state, file.reading)
     if file.failure:
         note.status, note.reason, note.attempts = Note.Status.FAILED, file.failure, tried + 1
     note.indexed_hash = indexed_hash(file.state.content_hash, file.state.path, options)
-    write_note(note, file.reading, text_changed=(note.title, note.body) != before)
-    return StoredNote(note.pk, is_renamed=_names(note) != names)
 
 
 def _names(note: Note) -> tuple[object, ...]:
     """What links find a note by."""
     return note.path, sorted(note.aliases), note.status == Note.Status.EXCLUDED
-
-
-def _note_of(vault_id: int, file: ReadFile) -> Note:
-    """The row of this file: by id, by path when a run before was cut, or a new one."""
-    notes = Note.objects.filter(vault_id=vault_id)
-    if file.note_id is not None:
-        known = notes.filter(pk=file.note_id).first()
-    else:
-        known = notes.filter(path=file.state.path).first()
-    return known or Note(vault_id=vault_id)
 
 
 def touch(vault_id: int, states: Iterable[tuple[int, FileState]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,29 @@ def test_a_file_that_the_parser_fails_on_is_listed_and_stops_nobody(
     folder.write("bad.md", "poison that is healed")
     folder.sync()
     assert folder.found("healed") == ["bad.md"]
+
+
+@pytest.mark.parametrize("junk", ["\0", "\ud800"])
+def test_a_note_that_the_database_refuses_is_listed_and_stops_nobody(
+    folder: Folder, junk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = reading.read_note
+
+    def spoiling(data: bytes, **arguments: object) -> reading.Reading:
+        read = real(data, **arguments)  # type: ignore[arg-type]
+        if b"poison" not in data or read.note is None:
+            return read
+        return replace(read, note=replace(read.note, body=junk))
+
+    monkeypatch.setattr(sync, "read_note", spoiling)
+    for number in range(3):
+        folder.write(f"good{number}.md", "selmane")
+    folder.write("bad.md", "poison")
+    folder.sync()
+    assert folder.found("selmane") == ["good0.md", "good1.md", "good2.md"]
+    bad = folder.note("bad.md")
+    assert (bad.status, bad.attempts) == (Note.Status.FAILED, 1)
+    assert "refused" in bad.reason
 
 
 def test_two_syncs_of_one_vault_cannot_interleave(folder: Folder, transactional_db: None) -> None:
