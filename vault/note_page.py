@@ -78,6 +78,11 @@ class NotePage:
     previous: Note | None
     following: Note | None
 
+    @property
+    def then_html(self) -> str:
+        """The cited passage as it was, where the note no longer has it."""
+        return render_note(self.cited.then).html if self.cited else ""
+
 
 def note_page(
     user: access.User,

@@ -130,6 +130,7 @@ class TestCitedSpan:
         page = open_page(cast, note, span=(14, 18), source_id=1)
         assert page.cited is not None
         assert (page.cited.state, page.cited.then) == ("gone", "pump")
+        assert page.then_html == "<p>pump</p>\n"
         assert "<mark" not in page.rendered.html
 
     def test_a_source_of_somebody_else_tells_nothing(self, cast: Cast) -> None:
