@@ -60,6 +60,14 @@ def cap_per_note(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     return kept
 
 
+def best_by_meaning_alone(lists: Sequence[Sequence[Candidate]]) -> float | None:
+    """The best cosine of any query, when no keyword and no name found anything; else None."""
+    candidates = [candidate for ranked in lists for candidate in ranked]
+    if any(c.exact or c.lexical_rank is not None for c in candidates):
+        return None
+    return max((c.cosine for c in candidates if c.cosine is not None), default=None)
+
+
 def arm_labels(candidate: Candidate) -> tuple[str, ...]:
     """How a candidate was found, for readers: ("title", "keyword 1", "meaning 3")."""
     labels = ["title"] if candidate.exact else []

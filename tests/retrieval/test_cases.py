@@ -255,3 +255,7 @@ def test_meaning_crosses_languages_and_abbreviations(cast: Cast, query: str, exp
     scope = scope_for(cast.owner)
     result = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
     assert result.hits[0].path == expected
+    foreign = "Quelle est la capitale de la Mongolie ?"
+    nothing = async_to_sync(search_notes)(foreign, scope=scope, mode=Mode.HYBRID, limit=5)
+    assert nothing.hits == ()
+    assert "near in meaning" in nothing.notices[0]

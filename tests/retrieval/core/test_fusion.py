@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.core.fusion import arm_labels, best_per_note, cap_per_note, fuse_queries, order
+from retrieval.core.fusion import (
+    arm_labels,
+    best_by_meaning_alone,
+    best_per_note,
+    cap_per_note,
+    fuse_queries,
+    order,
+)
 from retrieval.core.types import Candidate
 
 
@@ -73,3 +80,12 @@ def test_a_note_has_one_row_and_a_share_of_passages() -> None:
 def test_labels_name_every_way_a_note_was_found() -> None:
     assert arm_labels(Candidate(1, 1, 1.0, lexical_rank=1, exact=True)) == ("title", "keyword 1")
     assert arm_labels(Candidate(1, 1, 0.0, in_text=True)) == ("text",)
+
+
+def test_meaning_stands_alone_only_where_no_word_and_no_name_was_found() -> None:
+    near, nearer = Candidate(1, 1, 1.0, cosine=0.7), Candidate(2, 2, 1.0, cosine=0.75)
+    worded = Candidate(3, 3, 1.0, lexical_rank=1, cosine=0.7)
+    assert best_by_meaning_alone([[near], [nearer]]) == 0.75
+    assert best_by_meaning_alone([[near], [worded]]) is None
+    assert best_by_meaning_alone([[near, Candidate(4, 4, 0.0, exact=True)]]) is None
+    assert best_by_meaning_alone([[]]) is None
