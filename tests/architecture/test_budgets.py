@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("secondbrain", "chat", "retrieval", "vault", "providers")
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
-TEST_LINES_PER_LINE = 1.3
+# Lines are a poor measure of tests (one property stands for a thousand examples): this
+# only notices code that comes without any.
+TEST_LINES_PER_LINE = 0.7
 # Nothing is a better name for these than what the code in them does.
 BANNED_NAMES = {"utils", "helpers", "services", "common", "misc"}
 # The outer edges: a task, a run, and the file loop of a sync.
