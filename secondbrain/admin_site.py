@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
@@ -26,6 +27,10 @@ class SecondBrainAdminSite(admin.AdminSite):
     ) -> TemplateResponse:
         return super().index(request, {**(extra_context or {}), "health": health()})
 
-
-# One door: second factors and sign-in limits hold for the admin too.
-SecondBrainAdminSite.login = secure_admin_login(SecondBrainAdminSite.login)  # type: ignore[method-assign]
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """One door: second factors and sign-in limits hold for the admin too."""
+        enter = secure_admin_login(super().login)
+        reply: HttpResponseBase = enter(request, extra_context=extra_context)
+        return reply

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django_q.status import Stat
 
 from providers.core.errors import ProviderError
 from providers.registry import available_chat_models, default_embedding_model
+from vault import heartbeat
 from vault.models import Job, Vault
 from vault.status import vault_status
 
@@ -78,8 +78,7 @@ def check_extensions() -> Check:
 
 
 def check_worker() -> Check:
-    # The queue reports twice a second, and a report is forgotten after three seconds.
-    if Stat.get_all():
+    if heartbeat.is_beating():
         return Check("Worker", Level.OK, "answers")
     return Check(
         "Worker",

@@ -23,7 +23,7 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
-from vault import doorbell, jobs
+from vault import doorbell, heartbeat, jobs
 from vault.models import Job, Vault
 from vault.process_groups import kill_group
 from vault.tasks import request_sync
@@ -148,6 +148,7 @@ class Worker:
         finally:
             if self.watch is not None:
                 self.watch.close()
+            self._guarded(heartbeat.end)
             self.cluster.stop(seconds=settings.WORKER_STOP)
             connection.close()
 
@@ -162,6 +163,7 @@ class Worker:
         if wrong:
             self._restart(wrong)
         if self._sweep.is_due():
+            heartbeat.beat()
             jobs.sweep()
         if self._scan.is_due():
             for vault_id in _active_vaults():
