@@ -1,0 +1,73 @@
+"""Questions one could ask, from notes the reader may read."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from chat.presenters.suggestions import question_about, suggested_questions
+from tests.cast import Cast, make_user, make_vault
+from tests.chat.pages import DAY, make_note
+from vault.models import Note
+
+
+def heading(text: str) -> dict[str, object]:
+    return {"level": 2, "text": text, "start": 0, "line": 1}
+
+
+def test_a_heading_that_asks_is_taken_as_it_stands() -> None:
+    assert question_about("Restore", ["Before", "Who may start it?"]) == "Who may start it?"
+
+
+def test_a_title_makes_a_question() -> None:
+    assert question_about("Backup drills", []) == "What do the notes say about “Backup drills”?"
+
+
+def test_every_second_question_goes_into_a_section() -> None:
+    assert question_about("Backup drills", ["September"], nth=1) == (
+        "What does “Backup drills” say about “September”?"
+    )
+
+
+@pytest.mark.parametrize("title", ["README", "index", "2026-03-04", "a", "x" * 90, "???", ""])
+def test_titles_that_say_nothing_make_no_question(title: str) -> None:
+    assert question_about(title, []) == ""
+
+
+def test_a_title_alone_is_not_asked_about_itself() -> None:
+    assert question_about("Boiler room", ["Boiler room"], nth=1) == (
+        "What do the notes say about “Boiler room”?"
+    )
+
+
+def test_only_readable_notes_are_asked_about(cast: Cast) -> None:
+    make_note(cast.vault, title="Boiler")
+    make_note(cast.foreign_vault, title="Payroll")
+    assert suggested_questions(cast.mate) == ["What do the notes say about “Boiler”?"]
+    assert suggested_questions(make_user("newcomer")) == []
+
+
+def test_notes_that_cannot_be_found_are_not_asked_about(cast: Cast) -> None:
+    make_note(cast.vault, title="Boiler", status=Note.Status.FAILED)
+    make_note(cast.vault, title="A picture", kind="canvas")
+    assert suggested_questions(cast.mate) == []
+
+
+def test_no_vault_fills_the_page_alone(cast: Cast) -> None:
+    other = make_vault("second", owner=cast.owner)
+    for number in range(6):
+        make_note(cast.vault, title=f"Boiler {number}", file_modified=DAY)
+    make_note(other, title="Garden", file_modified=DAY - timedelta(days=900))
+    questions = suggested_questions(cast.owner)
+    assert len(questions) == 4
+    assert any("Garden" in question for question in questions)
+
+
+def test_the_newest_notes_come_first_and_no_question_twice(cast: Cast) -> None:
+    make_note(cast.vault, title="Old", path="old.md", file_modified=DAY - timedelta(days=9))
+    make_note(cast.vault, title="Newest", path="a.md", headings=[heading("Why so?")])
+    make_note(cast.vault, title="Newer", path="b.md", headings=[heading("Why so?")])
+    questions = suggested_questions(cast.mate)
+    assert questions[0] == "Why so?"
+    assert questions.count("Why so?") == 1

@@ -1,0 +1,279 @@
+"""The chat page as a browser without scripts sees it, and who may see what."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from chat.models import Conversation, Message
+from tests.cast import Cast, make_user
+from tests.chat.pages import add_answer, add_turn, browser, make_conversation, make_note
+
+FRAGMENT = {"HX-Request": "true"}
+
+# Every page that names a conversation, and the method that it takes.
+OF_A_CONVERSATION = [
+    ("conversation", "get"),
+    ("rename_conversation", "get"),
+    ("rename_conversation", "post"),
+    ("delete_conversation", "get"),
+    ("delete_conversation", "post"),
+]
+WITHOUT_CONVERSATION = [
+    ("home", "get"),
+    ("conversations", "get"),
+    ("chat_settings", "post"),
+    ("ask", "post"),
+]
+
+
+def page(client: Client, name: str, *args: object, **data: str) -> str:
+    response = client.get(reverse(name, args=args), data)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@pytest.mark.parametrize(("name", "method"), WITHOUT_CONVERSATION)
+def test_who_is_not_signed_in_is_sent_to_sign_in(db: None, name: str, method: str) -> None:
+    response = getattr(Client(), method)(reverse(name))
+    assert response.status_code == 302
+    assert response["Location"].startswith(reverse("account_login"))
+
+
+@pytest.mark.parametrize(("name", "method"), OF_A_CONVERSATION)
+def test_a_conversation_is_nobody_elses(cast: Cast, name: str, method: str) -> None:
+    conversation = make_conversation(cast.owner)
+    address = reverse(name, args=[conversation.pk])
+    assert getattr(browser(cast.owner), method)(address).status_code in {200, 302}
+    again = make_conversation(cast.owner)
+    address = reverse(name, args=[again.pk])
+    for stranger in (cast.mate, cast.outsider):
+        assert getattr(browser(stranger), method)(address).status_code == 404
+    assert Conversation.objects.filter(pk=again.pk, title=again.title).exists()
+
+
+def test_missing_and_foreign_conversations_look_alike(cast: Cast) -> None:
+    foreign = make_conversation(cast.outsider)
+    client = browser(cast.owner)
+    answers = [client.get(reverse("conversation", args=[key])) for key in (foreign.pk, uuid4())]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert "About the pump" not in answers[0].content.decode()
+
+
+def test_the_first_page_says_what_the_vaults_hold_and_what_one_could_ask(cast: Cast) -> None:
+    make_note(cast.vault, title="Boiler")
+    make_note(cast.foreign_vault, title="Payroll")
+    shown = page(browser(cast.mate), "home")
+    assert "1 note" in shown
+    assert "Boiler" in shown
+    assert "Payroll" not in shown
+    assert cast.foreign_vault.name not in shown
+
+
+def test_who_has_no_vault_is_told_how_to_get_one(cast: Cast) -> None:
+    shown = page(browser(make_user("newcomer")), "home")
+    assert "No vault is shared with you yet" in shown
+    assert reverse("admin:vault_vault_add") not in shown
+    assert reverse("admin:vault_vault_add") in page(
+        browser(make_user("root", is_superuser=True)), "home"
+    )
+
+
+def test_a_conversation_is_readable_without_scripts(cast: Cast) -> None:
+    note = make_note(cast.vault)
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "When did it fail?", "It failed **in March**. [1]", note=note)
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert "When did it fail?" in shown
+    assert "<strong>in March</strong>" in shown
+    assert 'class="cite"' in shown
+    assert f"/vaults/{cast.vault.slug}/notes/Pump.md?span=" in shown
+    assert "The pump failed in March." in shown
+
+
+def test_titles_questions_and_passages_are_text_whatever_they_hold(cast: Cast) -> None:
+    nasty = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
+    note = make_note(cast.vault, title=nasty, body=nasty, path="x.md")
+    conversation = make_conversation(cast.owner, title=nasty)
+    add_turn(conversation, nasty, f"{nasty} [1]", note=note)
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert "<script>alert" not in shown
+    assert "<img" not in shown
+
+
+def test_passages_of_a_vault_that_was_taken_away_are_not_shown(cast: Cast) -> None:
+    note = make_note(cast.vault, body="The secret of the pump.")
+    conversation = make_conversation(cast.mate)
+    add_turn(conversation, "What?", "This. [1]", note=note)
+    assert "The secret of the pump." in page(browser(cast.mate), "conversation", conversation.pk)
+    cast.vault.members.filter(user=cast.mate).delete()
+    shown = page(browser(cast.mate), "conversation", conversation.pk)
+    assert "The secret of the pump." not in shown
+    assert "1 passage is not shown" in shown
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (Message.Status.STOPPED, "You stopped this answer"),
+        (Message.Status.INTERRUPTED, "The server went down"),
+        (Message.Status.FAILED, "The key was refused."),
+    ],
+)
+def test_an_answer_that_did_not_end_well_says_so_and_can_be_had_again(
+    cast: Cast, status: str, words: str
+) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "Why?", "Because", status=status, error="The key was refused.")
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert words in shown
+    assert "Because" in shown
+    assert "Regenerate" in shown
+
+
+def test_a_cut_answer_says_that_it_is_cut(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "Why?", "Because", cut_short=True)
+    assert "length limit" in page(browser(cast.owner), "conversation", conversation.pk)
+
+
+def test_older_versions_of_an_answer_can_be_read(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    first = add_turn(conversation, "Why?", "The first version")
+    assert first.parent is not None
+    add_answer(first.parent, "The second version")
+    client = browser(cast.owner)
+    newest = page(client, "conversation", conversation.pk)
+    assert "The second version" in newest
+    assert "The first version" not in newest
+    assert "2 of 2" in newest
+    older = page(client, "conversation", conversation.pk, answer=str(first.pk))
+    assert "The first version" in older
+    assert "1 of 2" in older
+
+
+def test_a_turn_alone_is_what_the_page_shows_of_it(cast: Cast) -> None:
+    note = make_note(cast.vault)
+    conversation = make_conversation(cast.owner)
+    answer = add_turn(conversation, "When?", "In March. [1]", note=note)
+    client = browser(cast.owner)
+    alone = page(client, "turn", conversation.pk, answer.pk)
+    whole = page(client, "conversation", conversation.pk)
+    start, end = alone.index('<div class="prose"'), alone.index("</footer>")
+    assert "In March." in alone[start:end]
+    assert alone[start : alone.index("</div>", start)] in whole
+    assert "<html" not in alone
+    assert client.get(reverse("turn", args=[conversation.pk, uuid4()])).status_code == 404
+    assert (
+        browser(cast.mate).get(reverse("turn", args=[conversation.pk, answer.pk])).status_code
+        == 404
+    )
+
+
+def test_the_list_holds_the_readers_own_conversations_alone(cast: Cast) -> None:
+    make_conversation(cast.owner, title="Mine")
+    make_conversation(cast.mate, title="Of the mate")
+    listed = page(browser(cast.owner), "conversations")
+    assert "Mine" in listed
+    assert "Of the mate" not in listed
+    assert "<html" not in listed
+
+
+def test_the_list_is_filtered_by_title_and_by_what_was_said(cast: Cast) -> None:
+    make_conversation(cast.owner, title="Boiler")
+    said = make_conversation(cast.owner, title="Something else")
+    add_turn(said, "Does the valve leak?", "Yes.")
+    client = browser(cast.owner)
+    assert "Boiler" in page(client, "conversations", q="boil")
+    assert "Something else" in page(client, "home", q="VALVE")
+    assert "No conversation has" in page(client, "conversations", q="nothing like it")
+
+
+def test_the_open_conversation_is_marked_in_the_list(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    client = browser(cast.owner)
+    assert 'aria-current="page" title="About' in page(client, "conversation", conversation.pk)
+    listed = page(client, "conversations", current=str(conversation.pk))
+    assert "aria-current" in listed
+    assert "aria-current" not in page(client, "conversations")
+
+
+def test_a_new_title_is_kept_for_good(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    client = browser(cast.owner)
+    address = reverse("rename_conversation", args=[conversation.pk])
+    response = client.post(address, {"title": "  Pumps \n and valves\x00 "})
+    assert response.status_code == 302
+    conversation.refresh_from_db()
+    assert conversation.title == "Pumps and valves"
+    assert conversation.title_is_final
+
+
+@pytest.mark.parametrize("title", ["", "   ", "x" * 201])
+def test_a_title_that_cannot_be_kept_is_explained(cast: Cast, title: str) -> None:
+    conversation = make_conversation(cast.owner)
+    address = reverse("rename_conversation", args=[conversation.pk])
+    response = browser(cast.owner).post(address, {"title": title})
+    assert "A title has 1 to 200 characters." in response.content.decode()
+    conversation.refresh_from_db()
+    assert conversation.title == "About the pump"
+
+
+def test_deleting_first_says_what_is_lost(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "One?", "Yes.")
+    add_turn(conversation, "Two?", "No.")
+    client = browser(cast.owner)
+    address = reverse("delete_conversation", args=[conversation.pk])
+    asked = client.get(address).content.decode()
+    assert "About the pump" in asked
+    assert "2 questions" in asked
+    assert Conversation.objects.filter(pk=conversation.pk).exists()
+    response = client.post(address, follow=True)
+    assert not Conversation.objects.filter(pk=conversation.pk).exists()
+    assert "was deleted" in response.content.decode()
+
+
+def test_dialogs_are_fragments_for_scripts_and_pages_without(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    client = browser(cast.owner)
+    for name in ("rename_conversation", "delete_conversation"):
+        address = reverse(name, args=[conversation.pk])
+        fragment = client.get(address, headers=FRAGMENT).content.decode()
+        assert fragment.lstrip().startswith("<dialog")
+        assert "<html" in client.get(address).content.decode()
+
+
+def test_the_panel_is_the_chat_without_a_page_around_it(cast: Cast) -> None:
+    shown = page(browser(cast.owner), "home", panel="1")
+    assert "data-chat" in shown
+    assert "<html" not in shown
+    assert "<main" not in shown
+
+
+def test_every_other_page_has_the_bubble_that_opens_the_chat(cast: Cast) -> None:
+    client = browser(cast.owner)
+    bubble = 'class="bubble"'
+    assert bubble in client.get(reverse("account_change_password")).content.decode()
+    assert bubble not in page(client, "home")
+    assert bubble not in Client().get(reverse("account_login")).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("cookie", "attribute"),
+    [("dark", 'data-theme="dark"'), ("light", 'data-theme="light"'), ('x"><b>', ""), ("", "")],
+)
+def test_the_theme_is_right_in_the_first_byte(cast: Cast, cookie: str, attribute: str) -> None:
+    client = browser(cast.owner)
+    client.cookies["theme"] = cookie
+    opening = page(client, "home").split("<head>")[0]
+    assert (attribute in opening) if attribute else ("data-theme" not in opening)
+    assert "<b>" not in opening
+
+
+def test_a_question_in_the_address_waits_in_the_field(cast: Cast) -> None:
+    shown = page(browser(cast.owner), "home", text="What is <b>?")
+    assert ">What is &lt;b&gt;?</textarea>" in shown
