@@ -161,14 +161,15 @@ def _vaults(user: User, chosen: Sequence[str] | None) -> list[VaultChoice]:
     readable = visible_to(user).annotate(
         notes=Count("note", filter=Q(note__status=Note.Status.INDEXED))
     )
-    wanted = set(chosen or ())
+    known = set(readable.values_list("slug", flat=True))
+    wanted = known.intersection(chosen or ()) or known
     return [
         VaultChoice(
             slug=vault.slug,
             name=vault.name,
             notes=vault.notes,
             url=reverse("vault", args=[vault.slug]),
-            is_chosen=not wanted or vault.slug in wanted,
+            is_chosen=vault.slug in wanted,
         )
         for vault in readable.order_by("name")
     ]

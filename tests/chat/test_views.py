@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -9,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chat.models import Conversation, Message
-from tests.cast import Cast, make_user
+from tests.cast import Cast, make_user, make_vault
 from tests.chat.pages import add_answer, add_turn, browser, make_conversation, make_note
 
 FRAGMENT = {"HX-Request": "true"}
@@ -277,3 +278,22 @@ def test_the_theme_is_right_in_the_first_byte(cast: Cast, cookie: str, attribute
 def test_a_question_in_the_address_waits_in_the_field(cast: Cast) -> None:
     shown = page(browser(cast.owner), "home", text="What is <b>?")
     assert ">What is &lt;b&gt;?</textarea>" in shown
+
+
+def ticked(shown: str) -> list[str]:
+    return re.findall(r'name="vaults" value="([a-z]+)" checked', shown)
+
+
+def test_a_vault_in_the_address_is_the_one_that_is_asked(cast: Cast) -> None:
+    make_vault("second", owner=cast.owner)
+    client = browser(cast.owner)
+    assert ticked(page(client, "home")) == ["second", "team"]
+    assert ticked(page(client, "home", vault="team")) == ["team"]
+    assert ticked(page(client, "home", vault="foreign")) == ["second", "team"]
+
+
+def test_a_conversation_keeps_the_vaults_it_began_with(cast: Cast) -> None:
+    make_vault("second", owner=cast.owner)
+    conversation = make_conversation(cast.owner)
+    Conversation.objects.filter(pk=conversation.pk).update(vaults=["second"])
+    assert ticked(page(browser(cast.owner), "conversation", conversation.pk)) == ["second"]
