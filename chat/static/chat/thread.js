@@ -107,11 +107,12 @@ export class Thread {
   }
 
   addCopyButtons(place) {
-    for (const pre of place.querySelectorAll(".prose pre, pre")) {
-      if (pre.querySelector(".copy-code")) continue;
+    for (const pre of place.querySelectorAll("pre")) {
+      const frame = pre.closest(".code-block") ?? pre;
+      if (frame.querySelector(".copy-code")) continue;
       pre.tabIndex = 0; // a wide block scrolls, also by keyboard
       const button = Object.assign(document.createElement("button"), { type: "button", className: "copy-code", textContent: this.words.copy });
-      pre.append(button);
+      frame.append(button);
     }
   }
 }
