@@ -18,10 +18,15 @@ export function sentenceOf(chip) {
   range.setStart(block, 0);
   range.setEndAfter(chip);
   const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  let end = null; // of an earlier sentence, once more words follow it
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (!(chip.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING)) break;
     if (node.parentElement.closest(CITE)) continue;
-    for (const end of node.data.matchAll(/[.!?。！？]["”»)]?\s+(?=\S)/gu)) range.setStart(node, end.index + end[0].length);
+    if (end && /\S/.test(node.data)) range.setStart(...end);
+    for (const match of node.data.matchAll(/[.!?。！？]["”»)]?\s+/gu)) {
+      end = [node, match.index + match[0].length];
+      if (/\S/.test(node.data.slice(end[1]))) range.setStart(...end);
+    }
   }
   return range;
 }

@@ -1,0 +1,295 @@
+"""The chat's modules in a real browser: what is pure in them, and how the field behaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, sync_playwright
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = "/usr/bin/chromium"
+STATIC = {
+    "/static/chat/": ROOT / "chat/static/chat",
+    "/static/secondbrain/": ROOT / "secondbrain/static/secondbrain",
+}
+FIELD = """<!doctype html><html lang="en"><title>Field</title><div id="root">
+<form data-composer><input type="hidden" name="conversation">
+<label><input type="checkbox" name="vaults" value="a" checked>A</label>
+<label><input type="checkbox" name="vaults" value="b" checked>B</label>
+<select name="mode"><option value="notes_first">Notes first</option></select>
+<textarea data-text aria-label="Question"></textarea>
+<button data-send>Send</button><button type="button" data-stop hidden>Stop</button>
+<p data-refused hidden></p></form></div>
+<script type="module">
+import { Composer } from "/static/chat/composer.js";
+window.asked = [];
+window.make = (key) => {
+  window.composer = new Composer(document.getElementById("root"), {}, {
+    onAsk: (text) => window.asked.push(text), onStop: () => window.asked.push("STOP"),
+    lastQuestion: () => "The last one?",
+  });
+  window.composer.belongTo(key);
+};
+window.make("one");
+</script></html>"""
+
+
+def serve(route: Route) -> None:
+    """The modules from their folders, and one small page."""
+    path = route.request.url.removeprefix("http://scripts.test")
+    for prefix, folder in STATIC.items():
+        if path.startswith(prefix):
+            body = (folder / path.removeprefix(prefix)).read_text()
+            route.fulfill(body=body, content_type="text/javascript")
+            return
+    route.fulfill(body=FIELD, content_type="text/html")
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        page.route("**/*", serve)
+        page.goto("http://scripts.test/")
+        yield page
+        browser.close()
+
+
+@pytest.fixture
+def field(page: Page) -> Page:
+    """A fresh question field of conversation "one", nothing typed, nothing kept."""
+    page.evaluate("localStorage.clear()")
+    page.goto("http://scripts.test/")
+    page.wait_for_function("window.composer")
+    page.focus("[data-text]")
+    return page
+
+
+def run(page: Page, module: str, code: str, argument: Any = None) -> Any:
+    """What `code`, a function of the module's exports and `argument`, gives."""
+    return page.evaluate(
+        f"async (argument) => ({code})(await import('/static/chat/{module}'), argument)", argument
+    )
+
+
+# events.js
+
+TAKE = """(events, sent) => {
+    const state = events.newRun({run: "r"});
+    const taken = sent.map((event) => events.take(state, event));
+    return {taken, text: state.text, seq: state.seq, end: state.end?.type ?? null,
+            blocks: state.blocks.map((block) => block.html), changed: events.takeChanged(state)};
+}"""
+
+
+def delta(seq: int, text: str) -> dict[str, Any]:
+    return {"type": "delta", "seq": seq, "text": text}
+
+
+def block(seq: int, index: int, html: str, *, closed: bool = False) -> dict[str, Any]:
+    return {"type": "block", "seq": seq, "index": index, "html": html, "closed": closed}
+
+
+def test_events_in_order_are_taken_once(page: Page) -> None:
+    sent = [delta(1, "a"), delta(2, "b"), delta(2, "b"), delta(1, "a"), delta(3, "c")]
+    result = run(page, "events.js", TAKE, sent)
+    assert result["taken"] == ["new", "new", "old", "old", "new"]
+    assert result["text"] == "abc"
+
+
+def test_a_gap_is_told_and_not_taken(page: Page) -> None:
+    result = run(page, "events.js", TAKE, [delta(1, "a"), delta(3, "c"), delta(2, "b")])
+    assert result["taken"] == ["new", "gap", "new"]
+    assert (result["text"], result["seq"]) == ("ab", 2)
+
+
+def test_only_blocks_that_changed_are_drawn_again(page: Page) -> None:
+    sent = [block(1, 0, "<p>a"), block(2, 0, "<p>ab", closed=True), block(3, 1, "<p>c")]
+    result = run(page, "events.js", TAKE, sent)
+    assert result["blocks"] == ["<p>ab", "<p>c"]
+    assert result["changed"] == [0, 1]
+    again = """(events, sent) => {
+        const state = events.newRun();
+        sent.forEach((event) => events.take(state, event));
+        events.takeChanged(state);
+        events.take(state, {...sent.at(-1), seq: state.seq + 1});
+        return events.takeChanged(state);
+    }"""
+    assert run(page, "events.js", again, sent) == []
+
+
+@pytest.mark.parametrize("kind", ["done", "stopped", "error"])
+def test_the_last_event_ends_a_run(page: Page, kind: str) -> None:
+    assert run(page, "events.js", TAKE, [{"type": kind, "seq": 1}])["end"] == kind
+
+
+def test_passages_are_counted_by_note_and_vault(page: Page) -> None:
+    passages = [
+        {"vault": "a", "vault_name": "A", "path": "1.md"},
+        {"vault": "a", "vault_name": "A", "path": "1.md"},
+        {"vault": "b", "vault_name": "B", "path": "1.md"},
+    ]
+    counted = run(page, "events.js", "(m, passages) => m.countSources({passages})", passages)
+    assert (counted["passages"], counted["notes"], counted["vaults"]) == (3, 2, ["A", "B"])
+
+
+# socket.js
+
+
+def test_waits_grow_to_a_limit_and_spread(page: Page) -> None:
+    code = "(m) => [0, 1, 2, 20].map((attempt) => m.backoff(attempt, () => 0.5))"
+    assert run(page, "socket.js", code) == [400, 800, 1600, 10000]
+    spread = run(page, "socket.js", "(m) => [0, 0.999].map((r) => m.backoff(3, () => r))")
+    assert spread[0] == 2560
+    assert 3800 < spread[1] < 3840
+
+
+# citations.js
+
+
+@pytest.mark.parametrize(
+    ("href", "start", "length", "expected"),
+    [
+        ("/n?span=10-14&source=1", 10, 30, [0, 4]),
+        ("/n?span=12-20", 10, 30, [2, 10]),
+        ("/n?span=10-40", 10, 30, None),  # the whole passage needs no mark
+        ("/n?span=0-5", 10, 30, None),
+        ("/n?span=20-90", 10, 30, None),
+        ("/n?span=9-x", 10, 30, None),
+        ("/n", 10, 30, None),
+    ],
+)
+def test_the_quote_is_found_in_its_passage(
+    page: Page, href: str, start: int, length: int, expected: list[int] | None
+) -> None:
+    code = "(m, [href, start, length]) => m.quoteIn(href, start, length)"
+    assert run(page, "citations.js", code, [href, start, length]) == expected
+
+
+def test_the_paragraph_around_a_quote_is_shown(page: Page) -> None:
+    text = "# Head\n\nOne. Two. Three.\n\nLast."
+    start = text.index("Two.")
+    code = "(m, [text, span]) => m.paragraphOf(Array.from(text), span)"
+    first, last = run(page, "citations.js", code, [text, [start, start + 4]])
+    assert text[first:last].strip() == "One. Two. Three."
+
+
+VIEW = {"width": 1000, "height": 600}
+CARD = {"width": 340, "height": 200}
+
+
+@pytest.mark.parametrize(
+    ("top", "bottom", "chip"), [(100, 140, 500), (500, 560, 500), (380, 420, 5), (10, 60, 995)]
+)
+def test_a_card_never_lies_on_the_sentence_it_is_about(
+    page: Page, top: int, bottom: int, chip: int
+) -> None:
+    sentence = {"top": top, "bottom": bottom, "chip": chip}
+    code = "(m, [sentence, card, view]) => m.place(sentence, card, view)"
+    spot = run(page, "citations.js", code, [sentence, CARD, VIEW])
+    assert spot["top"] >= bottom or spot["top"] + CARD["height"] <= top
+    assert 0 < spot["left"] <= VIEW["width"] - CARD["width"]
+    assert 0 < spot["top"] <= VIEW["height"] - CARD["height"]
+
+
+def test_a_sentence_ends_at_its_chip_and_begins_after_the_last(page: Page) -> None:
+    code = """(m) => {
+        const paragraph = document.createElement("p");
+        paragraph.innerHTML = 'First one. <b>Second</b> one.<a class="cite">1</a> Third.';
+        document.body.append(paragraph);
+        return m.sentenceOf(paragraph.querySelector("a")).toString();
+    }"""
+    assert run(page, "citations.js", code) == "Second one.1"
+
+
+# composer.js
+
+
+def typed(page: Page) -> str:
+    return page.input_value("[data-text]")
+
+
+def asked(page: Page) -> list[str]:
+    found: list[str] = page.evaluate("window.asked")
+    return found
+
+
+def test_enter_sends_and_shift_enter_breaks_the_line(field: Page) -> None:
+    field.keyboard.type("One")
+    field.keyboard.press("Shift+Enter")
+    field.keyboard.type("two")
+    assert typed(field) == "One\ntwo"
+    field.keyboard.press("Enter")
+    assert asked(field) == ["One\ntwo"]
+
+
+def test_enter_while_an_input_method_composes_sends_nothing(field: Page) -> None:
+    field.fill("[data-text]", "かな")
+    field.evaluate(
+        "document.querySelector('[data-text]').dispatchEvent(new KeyboardEvent('keydown', "
+        "{key: 'Enter', isComposing: true, bubbles: true, cancelable: true}))"
+    )
+    assert asked(field) == []
+
+
+def test_nothing_is_not_asked(field: Page) -> None:
+    field.fill("[data-text]", "  \n ")
+    field.keyboard.press("Enter")
+    assert asked(field) == []
+
+
+def test_stop_takes_the_place_of_send(field: Page) -> None:
+    field.evaluate("composer.running(true)")
+    assert field.is_hidden("[data-send]")
+    field.click("[data-stop]")
+    field.fill("[data-text]", "Meanwhile")
+    field.keyboard.press("Enter")
+    assert asked(field) == ["STOP"]
+    assert typed(field) == "Meanwhile"
+    field.evaluate("composer.running(false)")
+    assert field.is_visible("[data-send]")
+
+
+def test_each_conversation_keeps_its_own_draft(field: Page) -> None:
+    field.keyboard.type("half a thought")
+    field.reload()
+    field.wait_for_function("window.composer")
+    assert typed(field) == "half a thought"
+    field.evaluate("composer.text.value = ''; composer.belongTo('two')")
+    assert typed(field) == ""
+
+
+def test_a_draft_goes_only_when_the_server_has_the_question(field: Page) -> None:
+    field.keyboard.type("Is it kept?")
+    field.evaluate("composer.clear()")
+    assert field.evaluate("localStorage.getItem('draft:one')") == "Is it kept?"
+    field.evaluate("composer.forgetDraft()")
+    assert field.evaluate("localStorage.getItem('draft:one')") is None
+
+
+def test_a_question_that_was_refused_comes_back_with_the_reason(field: Page) -> None:
+    field.keyboard.type("Newer words")
+    field.evaluate("composer.giveBack('The question', 'Too many at once.')")
+    assert typed(field) == "The question\nNewer words"
+    assert field.inner_text("[data-refused]") == "Too many at once."
+
+
+def test_the_up_arrow_takes_up_the_last_question(field: Page) -> None:
+    field.keyboard.press("ArrowUp")
+    assert typed(field) == "The last one?"
+
+
+def test_all_vaults_are_no_choice_and_none_cannot_be_chosen(field: Page) -> None:
+    assert field.evaluate("composer.choices().vaults") is None
+    field.click("[value=b]")
+    assert field.evaluate("composer.choices().vaults") == ["a"]
+    field.click("[value=a]")
+    assert field.is_checked("[value=a]")
