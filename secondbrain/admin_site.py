@@ -6,8 +6,7 @@ from typing import Any
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
@@ -29,8 +28,8 @@ class SecondBrainAdminSite(admin.AdminSite):
 
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
+    ) -> HttpResponse:
         """One door: second factors and sign-in limits hold for the admin too."""
         enter = secure_admin_login(super().login)
-        reply: HttpResponseBase = enter(request, extra_context=extra_context)
+        reply: HttpResponse = enter(request, extra_context=extra_context)
         return reply
