@@ -48,6 +48,7 @@ class Install:
             "ADMIN_PASSWORD": PASSWORD,
             "LOG_LEVEL": "INFO",
         }
+        said_before = self.output.read_text().count("Sign in") if self.output.exists() else 0
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), "up", str(self.folder / "Field notes")],
@@ -56,7 +57,7 @@ class Install:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        self.until(lambda: "Sign in" in self.output.read_text())
+        self.until(lambda: self.output.read_text().count("Sign in") > said_before)
 
     def until(self, condition: Callable[[], bool], *, seconds: float = 90.0) -> None:
         deadline = time.monotonic() + seconds
