@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+from vault.process_groups import die_with_parent, kill_group
 
 LONGEST_PAUSE = 30.0
 # A process that lived this long was healthy: its next fall starts with a short pause again.
 HEALTHY_AFTER = 60.0
 LARGEST_LOG = 10 * 2**20
-PR_SET_PDEATHSIG = 1
 
 
 @dataclass
@@ -45,19 +45,14 @@ class Child:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=die_with_parent,  # noqa: PLW1509 (one prctl call, no locks)
+                # One prctl call, which takes no lock: safe between fork and exec.
+                preexec_fn=partial(die_with_parent, signal.SIGTERM),  # noqa: PLW1509
             )
         self.started = time.monotonic()
 
     def fell(self) -> bool:
         """Whether it has been started and is not running any more."""
         return self.process is not None and self.process.poll() is not None
-
-
-def die_with_parent() -> None:
-    """Ask the kernel to send SIGTERM when our parent is gone, even by kill -9."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def keep_log_small(log: Path) -> None:
@@ -98,7 +93,7 @@ class Supervisor:
             try:
                 process.wait(timeout=max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+                kill_group(process.pid)
                 process.wait()
 
     def _plan_restart(self, child: Child, *, code: int) -> None:
