@@ -18,6 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
     path("", include("vault.urls")),
     path("", include("retrieval.urls")),
+    path("", include("providers.urls")),
 ]
 if "chat" in settings.MODULES:
     urlpatterns.append(path("", include("chat.urls")))

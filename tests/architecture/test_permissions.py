@@ -106,6 +106,7 @@ ROWS = (
     Row("chat_settings", (302, 302, 302, SIGN_IN), "post"),
     Row("search", (200, 200, 200, SIGN_IN)),
     Row("vaults", (200, 200, 200, SIGN_IN)),
+    Row("usage", (200, 200, 200, SIGN_IN)),
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),
     Row("api-vaults", (200, 200, 200, 401)),
     Row("api-index-status", (200, 200, 200, 401)),
