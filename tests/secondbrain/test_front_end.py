@@ -41,6 +41,12 @@ def test_our_css_stays_small() -> None:
     assert sum(path.stat().st_size for path in assets(".css")) < MOST_CSS
 
 
+def test_every_variable_that_is_used_is_defined() -> None:
+    text = "\n".join(path.read_text() for path in assets(".css"))
+    used = set(re.findall(r"var\((--[a-z0-9-]+)", text))
+    assert used <= set(re.findall(r"(--[a-z0-9-]+)\s*:", text))
+
+
 def test_our_scripts_stay_small_and_few() -> None:
     assert sum(path.stat().st_size for path in assets(".js")) < MOST_SCRIPT
     assert len(assets(".js")) <= MOST_MODULES
