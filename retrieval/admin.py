@@ -15,7 +15,7 @@ class RetrievalSettingsAdmin(admin.ModelAdmin[RetrievalSettings]):
     fieldsets = (
         (None, {"fields": ("passages", "token_budget", "chunks_per_note", "neighbours")}),
         ("Questions", {"fields": ("alternates",)}),
-        ("Ranking", {"fields": ("fusion", "rrf_k", "depth")}),
+        ("Ranking", {"fields": ("fusion", "rrf_k", "depth", "rerank_model")}),
     )
 
     def save_model(

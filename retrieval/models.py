@@ -52,7 +52,16 @@ class RetrievalSettings(models.Model):
     alternates = models.BooleanField(
         default=True, help_text=_("let the model add up to two other wordings of a follow-up")
     )
-    rerank_model = models.ForeignKey(RerankModel, null=True, blank=True, on_delete=models.SET_NULL)
+    rerank_model = models.ForeignKey(
+        RerankModel,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        help_text=_(
+            "Orders the best candidates again, as half of their score, for everybody. Empty: "
+            "only for those who switch it on in their chat settings."
+        ),
+    )
 
     class Meta:
         verbose_name_plural = _("retrieval settings")

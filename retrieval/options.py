@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from providers.models import RerankModel
+from providers.registry import available_rerank_models
 from retrieval.core.types import Fusion, Knobs
 from retrieval.models import RetrievalSettings
 
@@ -18,4 +20,16 @@ def site_knobs() -> Knobs:
         token_budget=row.token_budget,
         neighbours=row.neighbours,
         alternates=row.alternates,
+        rerank=row.rerank_model_id is not None,
     )
+
+
+def rerank_model() -> RerankModel | None:
+    """The model that the admin chose; else, for those who switched reranking on for
+    themselves, the first that can be used; None where there is none."""
+    chosen = RetrievalSettings.objects.filter(pk=1).select_related("rerank_model__provider")
+    row = chosen.first()
+    if row is not None and row.rerank_model is not None:
+        return row.rerank_model
+    usable = available_rerank_models()
+    return next(iter(sorted(usable, key=lambda model: not model.is_default)), None)

@@ -20,6 +20,7 @@ from retrieval.core.types import Arm, Candidate, Knobs, Passage, Retrieval
 from retrieval.database import in_database
 from retrieval.expansion import expand
 from retrieval.facts import scope_facts
+from retrieval.rerank import rerank
 from retrieval.runs import store_run
 from vault.core.types import Scope
 
@@ -57,7 +58,7 @@ async def retrieve(
     started = time.monotonic()
     condensed = await condense(asked, history=history, knobs=knobs, model=model, user_id=user_id)
     condensed_at = time.monotonic()
-    outcome = await _search(condensed, scope=scope, knobs=knobs)
+    outcome = await _search(condensed, scope=scope, knobs=knobs, user_id=user_id)
     retrieval = Retrieval(
         queries=condensed.queries,
         passages=outcome.passages,
@@ -82,7 +83,9 @@ async def retrieve(
     return replace(retrieval, run_id=run_id)
 
 
-async def _search(condensed: Condensed, *, scope: Scope, knobs: Knobs) -> _Outcome:
+async def _search(
+    condensed: Condensed, *, scope: Scope, knobs: Knobs, user_id: int | None
+) -> _Outcome:
     outcome = _Outcome()
     try:
         facts = await in_database(scope_facts, scope)
@@ -91,6 +94,8 @@ async def _search(condensed: Condensed, *, scope: Scope, knobs: Knobs) -> _Outco
         found = await search_queries(queries, scope=scope, facts=facts, knobs=knobs)
         outcome.arms, outcome.timings = found.arms, dict(found.timings)
         outcome.candidates = fuse_queries(found.lists, k=knobs.rrf_k)
+        if knobs.rerank:
+            await _rerank(outcome, condensed.queries[0], scope=scope, user_id=user_id)
         started = time.monotonic()
         outcome.passages = await in_database(expand, outcome.candidates, scope=scope, knobs=knobs)
         outcome.timings["expand"] = _ms(started, time.monotonic())
@@ -103,8 +108,16 @@ async def _search(condensed: Condensed, *, scope: Scope, knobs: Knobs) -> _Outco
     return outcome
 
 
+async def _rerank(outcome: _Outcome, question: str, *, scope: Scope, user_id: int | None) -> None:
+    started = time.monotonic()
+    reranked = await rerank(question, outcome.candidates, scope=scope, user_id=user_id)
+    outcome.candidates = list(reranked.candidates)
+    outcome.arms = (*outcome.arms, reranked.arm)
+    outcome.timings["rerank"] = _ms(started, time.monotonic())
+
+
 def _is_worth_saying(arm: Arm, knobs: Knobs) -> bool:
-    return bool(arm.reason) and (arm.ran or knobs.mode == "hybrid")
+    return bool(arm.reason) and (arm.ran or arm.name == "rerank" or knobs.mode == "hybrid")
 
 
 def _nothing(asked: str, scope: Scope, knobs: Knobs) -> Retrieval:

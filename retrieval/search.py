@@ -17,6 +17,7 @@ from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
 from retrieval.database import in_database
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.options import site_knobs
+from retrieval.rerank import rerank
 from retrieval.statements import find_in_text
 from vault.access import notes_in
 from vault.core.types import Scope
@@ -45,15 +46,22 @@ async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> S
     plan = await in_database(_plan, scope, mode=mode, wanted=wanted)
     parsed = parse_query(query, operators=True)
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
-    in_text = await _text_arm(parsed, found.lists[0], scope=scope, plan=plan, wanted=wanted)
-    candidates = _ranked(found.lists[0], in_text.candidates, parsed)[:wanted]
+    arms, timings, ranked = list(found.arms), dict(found.timings), found.lists[0]
+    if plan.knobs.rerank:
+        began = time.monotonic()
+        reranked = await rerank(
+            parsed.text, order(ranked), scope=scope, user_id=scope.user_id or None
+        )
+        ranked = reranked.candidates
+        arms.append(reranked.arm)
+        timings["rerank"] = _ms(began)
+    in_text = await _text_arm(parsed, ranked, scope=scope, plan=plan, wanted=wanted)
+    arms.append(in_text.arm)
+    candidates = _ranked(ranked, in_text.candidates, parsed)[:wanted]
     marked = words_to_mark(parsed, found.terms)
     hits = await in_database(load_hits, candidates, scope=scope, words=marked)
-    total = round((time.monotonic() - started) * 1000, 1)
-    arms = (*found.arms, in_text.arm)
-    return SearchResult(
-        hits, arms, {**found.timings, "total": total}, _notices(arms, mode), plan.facts.slugs
-    )
+    timings["total"] = _ms(started)
+    return SearchResult(hits, tuple(arms), timings, _notices(arms, mode), plan.facts.slugs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +146,12 @@ def _ranked(
 def _notices(arms: Sequence[Arm], mode: Mode) -> tuple[str, ...]:
     """What a reader should know without opening the details."""
     chosen = {Mode.KEYWORD: ("keyword",), Mode.SEMANTIC: ("meaning",)}
-    wanted = chosen.get(mode, ("keyword", "meaning"))
+    wanted = (*chosen.get(mode, ("keyword", "meaning")), "rerank")
     return tuple(arm.reason for arm in arms if arm.reason and arm.name in wanted)
+
+
+def _ms(start: float) -> float:
+    return round((time.monotonic() - start) * 1000, 1)
 
 
 def words_to_mark(query: ParsedQuery, terms: Sequence[str]) -> tuple[str, ...]:

@@ -75,6 +75,8 @@ def arm_labels(candidate: Candidate) -> tuple[str, ...]:
         labels.append(f"keyword {candidate.lexical_rank}")
     if candidate.vector_rank is not None:
         labels.append(f"meaning {candidate.vector_rank}")
+    if candidate.rerank_rank is not None:
+        labels.append(f"rerank {candidate.rerank_rank}")
     if candidate.in_text:
         labels.append("text")
     return tuple(labels)

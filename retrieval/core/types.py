@@ -55,15 +55,16 @@ class Candidate:
     in_text: bool = False
     bm25: float | None = None
     cosine: float | None = None
+    rerank_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
     """What one arm did.
 
-    `name` is "keyword", "meaning", "title" or "text". `reason` says why it was
+    `name` is "keyword", "meaning", "title", "text" or "rerank". `reason` says why it was
     skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
-    "exact in memory".
+    "exact in memory", the name of the reranker.
     """
 
     name: str
