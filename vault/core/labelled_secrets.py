@@ -91,7 +91,21 @@ def _label_places(text: str) -> list[_Place]:
     for place in sorted(found, key=lambda place: (place.start, -place.end)):
         if not places or place.start >= places[-1].end:
             places.append(place)
-    return places
+    return _outside_logins(text, places)
+
+
+def _outside_logins(text: str, places: list[_Place]) -> list[_Place]:
+    """Without those that are the login of an address: `://user:password@host:5432/name`."""
+    logins = [match.span() for match in shapes.URL_LOGIN.finditer(text)] if "://" in text else []
+    if not logins:
+        return places
+    starts = [start for start, _end in logins]
+
+    def is_login(place: _Place) -> bool:
+        before = bisect_left(starts, place.start)
+        return before > 0 and place.end <= logins[before - 1][1]
+
+    return [place for place in places if not is_login(place)]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

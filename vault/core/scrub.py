@@ -128,10 +128,9 @@ def _json_web_tokens(text: str) -> Iterator[Span]:
 
 def _url_passwords(text: str) -> Iterator[Span]:
     for match in shapes.URL_PASSWORD.finditer(text):
-        value = match["value"]
-        if value.lower() in shapes.ORDINARY_WORDS or shapes.PLACEHOLDER.search(value):
-            continue
-        yield Span(*match.span("value"), "url-password")
+        host = text[match.end() : match.end() + 100]
+        if not shapes.is_example_login(match["user"], match["value"], host):
+            yield Span(*match.span("value"), "url-password")
 
 
 def _authorization(text: str) -> Iterator[Span]:

@@ -99,6 +99,31 @@ URL_PASSWORD = re.compile(
     r"://(?P<user>[^\s/:@⟦⟧\"'<>`|]{0,100}):(?P<value>[^\s/@⟦⟧\"'<>`|]{1,200})@(?=[\w\[$\{])"
 )
 
+# The part of an address before its host: labels in it are the words of an example.
+URL_LOGIN = re.compile(r"://[^\s/?#@;&=⟦⟧\"'|]{0,200}@(?=[\w\[$\{<])")
+# Hosts of manuals: there a password that repeats the user (`postgres:postgres`) is a default.
+_EXAMPLE_HOST = re.compile(
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host(?:name)?|server|db|database|postgres|"
+    r"redis|rabbitmq|mysql|mongo|(?:[\w-]+\.)*example(?:\.\w+)?|[\w.-]+\.(?:test|invalid))(?![\w.-])",
+    re.IGNORECASE,
+)
+_EXAMPLE_WORDS = frozenset(
+    "foo bar baz qux my the some db database sql app api new old super top word passw0rd p4ssw0rd "
+    "p4ssword p@ssw0rd s3cret s3cr3t mysecret topsecret changeit hunter2 letmein guest abc xyz "
+    "123 1234 12345 123456 postgres mysql".split()
+)
+
+
+def is_example_login(user: str, value: str, host: str) -> bool:
+    """Whether `user:value@host` of an address is what a manual writes there."""
+    if PLACEHOLDER.search(value) or PLACEHOLDER.search(user) or len(set(value)) < 2:
+        return True
+    words = [word for word in re.split(r"[_.-]", value.lower()) if word]
+    if all(word in ORDINARY_WORDS or word in _EXAMPLE_WORDS for word in words):
+        return True
+    return value.lower() == user.lower() and _EXAMPLE_HOST.match(host) is not None
+
+
 # `Company2026!`, `Acme-2026!`, `Acme@2026`, `2026Acme!`. Not `#hashtag2026!`.
 _NAME = r"[^\W\d_]{3,30}"
 _YEAR = r"(?:19|20)\d{2}"

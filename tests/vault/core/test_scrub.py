@@ -6,6 +6,7 @@ import base64
 import random
 import string
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -288,3 +289,50 @@ def test_findings_point_at_their_marks_in_order(text: str) -> None:
         assert scrubbed.text[finding.start : finding.end] == mark_for(finding.kind)
         assert 1 <= finding.line <= text.count("\n") + 1
         position = finding.end
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgres://user:password@host:5432/secondbrain",
+        "DATABASE_URL=postgres://user:pass@localhost:5432/name1",
+        "amqp://username:secret@rabbit.internal:5672/vhost",
+        "https://<user>:<password>@example.org:8443/path1",
+        "mysql://${DB_USER}:${DB_PASSWORD}@db:3306/app2",
+        "postgres://USER:DB_PASSWORD@HOST:5432/NAME1",
+        "redis://:{{password}}@cache:6379/0",
+        "postgres://postgres:postgres@localhost:5432/app1",
+        "mongodb://root:xxx@mongo:27017/a1",
+        "https://me:my-secret-token@example.com/x",
+        "ftp://foo:bar@example.com",
+    ],
+)
+def test_the_login_of_a_manual_is_no_secret(address: str) -> None:
+    for text in (address, f"Set `{address}`.", f"| url | {address} |"):
+        assert scrub(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("address", "secret"),
+    [
+        ("postgres://user:kV9x-27Tq@host:5432/name", "kV9x-27Tq"),
+        ("postgres://ada:ada@prod-7.internal/x", ":ada@"),
+        ("https://root:swordfish@10.0.0.7/", "swordfish"),
+        ("amqp://svc:correct-horse-battery@mq/", "correct-horse-battery"),
+        ("tcp://db;Password=Xk29-vbn1q;", "Xk29-vbn1q"),
+        ("https://example.org/?api_key=f3K9x27Tqa81", "f3K9x27Tqa81"),
+        ("https://token:f3K9x27Tqa81@example.org", "f3K9x27Tqa81"),
+    ],
+)
+def test_a_login_that_no_manual_writes_is_a_secret(address: str, secret: str) -> None:
+    scrubbed = scrub(f"See {address}.")
+    assert secret not in scrubbed.text
+    assert len(scrubbed.findings) == 1
+
+
+def test_the_handbook_holds_no_secret() -> None:
+    root = Path(__file__).resolve().parents[3]
+    pages = [*(root / "docs").rglob("*.md"), root / "README.md"]
+    assert len(pages) > 5
+    found = {page.name: scrub(page.read_text()).findings for page in pages}
+    assert {name: findings for name, findings in found.items() if findings} == {}
