@@ -9,13 +9,14 @@ import regex
 
 from vault.core.layout import read_layout
 from vault.core.lines import LineMap
+from vault.core.packing import Room, packed_groups
 from vault.core.pieces import CountTokens, Piece, Source, cut_block
 from vault.core.sentences import tail_start
 from vault.core.tokens import estimate_tokens
 from vault.core.types import Block, BlockKind, ChunkDraft, ChunkLimits, Heading, ParsedNote
 
 # Part of a note's indexed hash: raise it when the same note would give other chunks.
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 # Prefix and special tokens that a model adds to a passage.
 _MODEL_TOKENS = 8
 _MOST_PATH_TOKENS = 64
@@ -143,12 +144,21 @@ class _Chunker:
         pieces = [
             piece for block in blocks for piece in cut_block(self._source, block, limit=room - lead)
         ]
-        groups = self._balanced(_gathered(pieces, room, self._limits.overlap), path)
+        groups = self._balanced(self._gathered(pieces, room), path)
         drafts: list[_Draft] = []
         for group in groups:
             start = self._overlap_start(drafts[-1], group, path) if drafts else group[0].start
             drafts.append(_Draft(path, group, start))
         return drafts
+
+    def _gathered(self, pieces: list[Piece], room: int) -> list[list[Piece]]:
+        """Pieces in order, as many together as fit; later groups leave room for the overlap."""
+        groups = packed_groups(
+            [piece.tokens for piece in pieces],
+            [self._note.body[piece.start : piece.end] for piece in pieces],
+            Room(room, room - self._limits.overlap, self._limits.minimum),
+        )
+        return [pieces[first:end] for first, end in groups]
 
     def _lead(self, blocks: list[Block], *, most: int) -> int:
         """Tokens of the headings in front, which the first text must fit beside."""
@@ -210,21 +220,6 @@ class _Chunker:
 
 def _total(pieces: list[Piece]) -> int:
     return sum(piece.tokens for piece in pieces)
-
-
-def _gathered(pieces: list[Piece], room: int, overlap: int) -> list[list[Piece]]:
-    """Pieces in order, as many together as fit; later groups leave room for the overlap."""
-    groups: list[list[Piece]] = []
-    tokens = 0
-    for piece in pieces:
-        spare = overlap if len(groups) > 1 and groups[-1][0].is_text else 0
-        if groups and tokens + piece.tokens <= room - spare:
-            groups[-1].append(piece)
-            tokens += piece.tokens
-        else:
-            groups.append([piece])
-            tokens = piece.tokens
-    return groups
 
 
 def _sections(note: ParsedNote) -> Iterator[_Section]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import regex
 
+from vault.core.packing import Room, packed_groups
 from vault.core.sentences import split_spans
 from vault.core.types import Block, BlockKind
 
@@ -169,20 +170,30 @@ def _wrapped(
 def _cut_lines(source: Source, block: Block, start: int, *, limit: int) -> list[Piece]:
     """Whole lines gathered up to the limit; a line that is larger is cut as text is."""
     pieces: list[Piece] = []
-    begin, tokens, reached = start, 0, start
+    lines: list[tuple[int, int, int]] = []
+    reached = start
     while reached < block.end:
         line_end = source.body.find("\n", reached, block.end)
         line_end = block.end if line_end < 0 else line_end
         size = source.tokens(reached, line_end)
-        if tokens and tokens + size > limit:
-            pieces.append(Piece(begin, reached - 1, tokens, block.kind))
-            begin, tokens = reached, 0
         if size > limit:
+            pieces += _gathered_lines(source, lines, kind=block.kind, limit=limit)
             pieces += _cut_text(source, reached, line_end, limit=limit, kind=block.kind)
-            begin, tokens = min(line_end + 1, block.end), 0
+            lines = []
         else:
-            tokens += size
+            lines.append((reached, line_end, size))
         reached = line_end + 1
-    if begin < block.end and not source.is_blank(begin, block.end):
-        pieces.append(Piece(begin, block.end, tokens, block.kind))
-    return pieces
+    return pieces + _gathered_lines(source, lines, kind=block.kind, limit=limit)
+
+
+def _gathered_lines(
+    source: Source, lines: list[tuple[int, int, int]], *, kind: BlockKind, limit: int
+) -> list[Piece]:
+    """Pieces of lines, given as (start, end, tokens); what is blank gives none."""
+    sizes = [size for _start, _end, size in lines]
+    texts = [source.body[start:end] for start, end, _size in lines]
+    return [
+        Piece(lines[first][0], lines[end - 1][1], sum(sizes[first:end]), kind)
+        for first, end in packed_groups(sizes, texts, Room(limit, limit))
+        if not source.is_blank(lines[first][0], lines[end - 1][1])
+    ]

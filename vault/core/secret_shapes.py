@@ -107,11 +107,12 @@ _EXAMPLE_HOST = re.compile(
     r"redis|rabbitmq|mysql|mongo|(?:[\w-]+\.)*example(?:\.\w+)?|[\w.-]+\.(?:test|invalid))(?![\w.-])",
     re.IGNORECASE,
 )
-_EXAMPLE_WORDS = frozenset(
-    "foo bar baz qux my the some db database sql app api new old super top word passw0rd p4ssw0rd "
-    "p4ssword p@ssw0rd s3cret s3cr3t mysecret topsecret changeit hunter2 letmein guest abc xyz "
-    "123 1234 12345 123456 postgres mysql".split()
-)
+_EXAMPLES = """
+    foo bar baz qux my the some db database sql app api new old super top word passw0rd p4ssw0rd
+    p4ssword p@ssw0rd s3cret s3cr3t mysecret topsecret changeit hunter2 letmein guest abc xyz
+    123 1234 12345 123456 postgres mysql
+"""
+_EXAMPLE_WORDS = frozenset(_EXAMPLES.split())
 
 
 def is_example_login(user: str, value: str, host: str) -> bool:

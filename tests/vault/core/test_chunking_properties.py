@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from itertools import pairwise
 
@@ -181,3 +182,52 @@ def test_a_path_of_any_length_leaves_room_for_text(size: ChunkLimits) -> None:
     chunks = chunk_note(parse(text + "word " * 500), limits=size)
     assert all(chunk.tokens <= size.maximum for chunk in chunks)
     assert sum(chunk.content.count("word") for chunk in chunks) >= 500
+
+
+def paragraphs(seed: int, count: int) -> list[str]:
+    """Different paragraphs of 10 to 130 tokens."""
+    dice = random.Random(seed)
+    words = ["pump", "valve", "pressure", "of", "the", "drill", "checks", "every", "second", "week"]
+    return [
+        " ".join(dice.choices(words, k=dice.randint(10, 100))).capitalize() + f" in {number}."
+        for number in range(count)
+    ]
+
+
+def changed_chunks(before: str, after: str, size: ChunkLimits) -> int:
+    old = {chunk.content for chunk in chunk_note(parse(before), limits=size)}
+    return len({chunk.content for chunk in chunk_note(parse(after), limits=size)} - old)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 120), st.data(), limits)
+@settings(max_examples=60)
+def test_an_edited_paragraph_of_a_long_section_changes_a_few_chunks(
+    seed: int, count: int, data: st.DataObject, size: ChunkLimits
+) -> None:
+    parts = paragraphs(seed, count)
+    place = data.draw(st.integers(0, count - 1))
+    rewritten = [*parts[:place], "Another text of some words.", *parts[place + 1 :]]
+    removed = [*parts[:place], *parts[place + 1 :]]
+    for edited in (rewritten, removed):
+        texts_of = ["# Log\n\n" + "\n\n".join(lines) for lines in (parts, edited)]
+        assert changed_chunks(*texts_of, size) <= 12
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "tail"),
+    [("", "{}\n\n", ""), ("", "- {}\n", ""), ("```\n", "{}\n", "```"),
+     ("| a | b |\n|---|---|\n", "| x | {} |\n", ""), ("", "> {}\n>\n", "")],
+    ids=["paragraphs", "list", "fence", "table", "quote"],
+)  # fmt: skip
+def test_on_average_an_edit_changes_at_most_three_chunks_of_whatever_is_long(
+    head: str, line: str, tail: str
+) -> None:
+    changed: list[int] = []
+    for seed in range(3):
+        parts = paragraphs(seed, 80)
+        text = head + "".join(line.format(part) for part in parts) + tail
+        changed += [
+            changed_chunks(text, text.replace(part, "Another text of some words."), WIDE)
+            for part in parts[:: 5 + seed]
+        ]
+    assert sum(changed) / len(changed) <= 3
