@@ -23,6 +23,7 @@ _MARKER = regex.compile(
     r"(?:\]\]|[\]】］])"
 )
 _MARKER_WITH_SPACE = regex.compile(r"[ \t]*" + _MARKER.pattern)
+_DIGITS = regex.compile(_NUMBER)
 _RANGE = regex.compile(r"[-–—~～]")
 _COMMA = regex.compile(r"[,，、;；]")
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
@@ -37,11 +38,16 @@ STEM = 5
 # words of three missing.
 WEAK_BELOW = 1 / 3
 LONGEST_QUOTE = 400
+# A turn has at most 30 passages: a longer number in brackets is a year or a reference.
+MOST_DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A mark in a text and the existing passages it names, in order."""
+    """A mark in a text and the existing passages it names, in order.
+
+    No numbers: the mark was invented, it names no passage of the turn.
+    """
 
     start: int
     end: int
@@ -49,15 +55,19 @@ class Marker:
 
 
 def find_markers(text: str, *, exists: Callable[[int], bool]) -> list[Marker]:
-    """The marks in `text` that name at least one passage that exists.
+    """The marks in `text`; those that name no passage that exists have no numbers.
 
-    A range counts only when all of it exists. What does not exist stays plain text.
+    A range counts only when all of it exists. A bracket after a word (`row[7]`) or with a
+    longer number ([2024]) that names no passage is text, not a mark.
     """
     found = []
     for match in _MARKER.finditer(text):
         numbers = _numbers(match[1], exists)
         if numbers:
             found.append(Marker(match.start(), match.end(), numbers))
+        elif _looks_invented(text, match):
+            start = len(text[: match.start()].rstrip(" \t"))
+            found.append(Marker(start, match.end(), ()))
     return found
 
 
@@ -194,6 +204,12 @@ class _Sentence:
     start: int
     end: int
     stems: frozenset[str]
+
+
+def _looks_invented(text: str, match: regex.Match[str]) -> bool:
+    follows_a_word = match.start() > 0 and text[match.start() - 1].isalnum()
+    digits = _DIGITS.findall(match[1])
+    return not follows_a_word and all(len(number) <= MOST_DIGITS for number in digits)
 
 
 def _numbers(items: str, exists: Callable[[int], bool]) -> tuple[int, ...]:

@@ -81,7 +81,8 @@ def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> 
     children = list(_unlink_marks(token.children))
     plains = list(_plain_texts(children))
     plain = "".join(plains)
-    markers = find_markers(plain, exists=passages.__contains__)
+    # Without passages nothing was to be cited, so brackets are what the model meant to say.
+    markers = find_markers(plain, exists=passages.__contains__) if passages else []
     if not markers:
         return token.copy(children=children)
     done, at = [], 0
@@ -92,7 +93,7 @@ def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> 
             for part in _split(child.content, at, inside):
                 if isinstance(part, str):
                     done.append(_text(part))
-                else:
+                elif part.numbers:
                     sentence = sentence_of(plain, markers, part)
                     done += _chips([passages[n] for n in part.numbers], sentence, citations)
         else:

@@ -51,11 +51,18 @@ def test_marks_are_recognised_in_every_form(text: str, expected: list[tuple[int,
     assert numbers(text) == expected
 
 
-@pytest.mark.parametrize(
-    "mark", ["7", "0", "-1", "1.2", "12", "99999999999999999999", "1-7", "3-1", "", "x", " ", "1,"]
-)
-def test_what_does_not_exist_is_no_mark(mark: str) -> None:
+@pytest.mark.parametrize("mark", ["-1", "1.2", "2024", "99999999999999999999", "", "x", " ", "1,"])
+def test_what_is_no_number_of_a_passage_is_text(mark: str) -> None:
     assert numbers(f"see [{mark}].") == []
+
+
+@pytest.mark.parametrize("mark", ["7", "0", "12", "1-7", "3-1", "8, 9"])
+def test_a_mark_that_names_no_passage_was_invented(mark: str) -> None:
+    assert numbers(f"see [{mark}].") == [()]
+
+
+def test_a_bracket_right_after_a_word_is_no_invented_mark() -> None:
+    assert numbers("take row[7] of it") == []
 
 
 def test_of_a_list_only_what_exists_is_named() -> None:

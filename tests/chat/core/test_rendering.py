@@ -56,16 +56,24 @@ def chips(text: str) -> list[str | None]:
     return [a["data-n"] for tag, a in elements if tag == "a" and "data-n" in a]
 
 
-def test_numbers_that_do_not_exist_stay_text() -> None:
+def test_numbers_that_do_not_exist_never_reach_the_reader() -> None:
     text = (
         "The seal was worn [2], see also [7] and [0]. Repaired in three hours [3][12]. "
         "Section [1.2] and [03] and [-1] and [99999999999999999999]."
     )
     assert chips(text) == ["2", "3", "3"]
-    for plain in ("[7]", "[0]", "[12]", "[1.2]", "[-1]", "[99999999999999999999]"):
-        assert plain in html_of(text)
+    html = html_of(text)
+    for invented in ("[7]", "[0]", "[12]"):
+        assert invented not in html
+    assert "see also and." in html
+    for plain in ("[1.2]", "[-1]", "[99999999999999999999]"):
+        assert plain in html
     citations = render_answer(text, THREE).citations
     assert sorted({citation.number for citation in citations}) == [2, 3]
+
+
+def test_brackets_stay_where_there_was_nothing_to_cite() -> None:
+    assert "[7]" in render_answer("Take the one in [7].", ()).html
 
 
 def test_adjacent_marks_lists_ranges_and_line_starts() -> None:
