@@ -66,6 +66,7 @@ class VaultAdmin(admin.ModelAdmin[Vault]):
             {
                 "fields": [
                     "templates_folder",
+                    "code_suffixes",
                     "scrub_emails",
                     "largest_note_kb",
                     "chunk_tokens",

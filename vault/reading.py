@@ -17,8 +17,7 @@ from pathlib import Path
 
 from vault.core.chunking import chunk_note
 from vault.core.decoding import decode_note
-from vault.core.markdown import parse_markdown
-from vault.core.scrub import scrub
+from vault.core.parsing import UnreadableText, parse_text
 from vault.core.types import ChunkDraft, ChunkLimits, Finding, ParsedNote
 
 # Measured with 0.8 MB tables and 100,000 headings: markdown-it needs up to 20 s and
@@ -51,7 +50,7 @@ class ReadingOptions:
 
 
 def read_note(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
-    """Read one Markdown file. A file that takes too long or too much is refused."""
+    """Read one file by its kind. A file that takes too long or too much is refused."""
     if len(data) <= LARGE:
         return parse_file(data, path=path, options=options)
     return _in_a_process(data, path, options)
@@ -64,13 +63,15 @@ def parse_file(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
     if decoded.text is None:
         refusal = decode_warnings[0][0] if decode_warnings else "It is not a text file."
         return Reading(None, refusal=refusal)
-    scrubbed = scrub(decoded.text, emails=options.scrub_emails)
-    note = parse_markdown(scrubbed.text, path=path)
+    try:
+        parsed = parse_text(decoded.text, path=path, emails=options.scrub_emails)
+    except UnreadableText as error:
+        return Reading(None, refusal=str(error))
     return Reading(
-        note=note,
-        chunks=tuple(chunk_note(note, limits=options.limits)),
-        findings=scrubbed.findings,
-        warnings=(*decode_warnings, *note.warnings),
+        note=parsed.note,
+        chunks=tuple(chunk_note(parsed.note, limits=options.limits)),
+        findings=parsed.findings,
+        warnings=(*decode_warnings, *parsed.note.warnings),
     )
 
 

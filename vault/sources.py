@@ -16,11 +16,11 @@ from typing import Protocol
 from django.conf import settings
 from pathspec import GitIgnoreSpec
 
+from vault.core.file_kinds import DRAWING_SUFFIXES, NOTE_SUFFIXES, read_suffixes
 from vault.core.types import FileState, FileWarning
 from vault.models import Vault
 
 IGNORE_FILE = ".brainignore"
-NOTE_SUFFIXES = (".md", ".markdown")
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif")
 
 # Application folders, and what editors and synchronisers leave behind for a moment.
@@ -29,6 +29,9 @@ DEFAULT_IGNORES = (
     ".trash/",
     ".git/",
     "node_modules/",
+    "__pycache__/",
+    ".venv/",
+    "*.min.js",
     ".stfolder/",
     ".stversions/",
     "*.sync-conflict-*",
@@ -104,7 +107,11 @@ class Source(Protocol):
 
 def source_of(vault: Vault) -> Source:
     """The source that `vault` is configured with."""
-    return FolderSource(Path(vault.place), templates_folder=vault.templates_folder)
+    return FolderSource(
+        Path(vault.place),
+        templates_folder=vault.templates_folder,
+        code_suffixes=read_suffixes(vault.code_suffixes),
+    )
 
 
 @dataclass(slots=True)
@@ -113,13 +120,15 @@ class FolderSource:
 
     place: Path
     templates_folder: str = ""
+    code_suffixes: tuple[str, ...] = ()
     _raw_paths: dict[str, str] = field(default_factory=dict)
 
     def scan(self) -> Scan:
         self._raw_paths = {}
         root = self._open_root()
         try:
-            walk = _Walk(self._ignore_rules(root))
+            suffixes = NOTE_SUFFIXES + DRAWING_SUFFIXES + self.code_suffixes
+            walk = _Walk(self._ignore_rules(root), suffixes)
             walk.folder(root, "", 0)
         except OSError as error:
             raise SourceUnavailable(_reason_of_root(self.place, error)) from error
@@ -223,7 +232,7 @@ class FolderSource:
 class _Walk:
     """One descent through a folder by file descriptors, never through links."""
 
-    def __init__(self, ignored: GitIgnoreSpec, suffixes: tuple[str, ...] = NOTE_SUFFIXES) -> None:
+    def __init__(self, ignored: GitIgnoreSpec, suffixes: tuple[str, ...]) -> None:
         self.ignored = ignored
         self.suffixes = suffixes
         self.files: dict[str, os.stat_result] = {}

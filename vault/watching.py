@@ -12,10 +12,15 @@ from pathlib import Path
 import structlog
 from watchfiles import Change, DefaultFilter, watch
 
+from vault.core.file_kinds import DRAWING_SUFFIXES, LANGUAGES, NOTE_SUFFIXES
+
 log = structlog.get_logger(__name__)
 
 # Milliseconds of quiet before a change is told: an editor's save is several events.
 QUIET = 1500
+
+
+_WATCHED = {"", ".brainignore", *NOTE_SUFFIXES, *DRAWING_SUFFIXES, *LANGUAGES}
 
 
 class _Notes(DefaultFilter):
@@ -25,7 +30,7 @@ class _Notes(DefaultFilter):
 
     def __call__(self, change: Change, path: str) -> bool:
         suffix = Path(path).suffix.lower()
-        return super().__call__(change, path) and suffix in {"", ".md", ".markdown", ".brainignore"}
+        return super().__call__(change, path) and suffix in _WATCHED
 
 
 class FolderWatch:

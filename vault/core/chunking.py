@@ -13,7 +13,15 @@ from vault.core.packing import Room, packed_groups
 from vault.core.pieces import CountTokens, Piece, Source, cut_block
 from vault.core.sentences import tail_start
 from vault.core.tokens import estimate_tokens
-from vault.core.types import Block, BlockKind, ChunkDraft, ChunkLimits, Heading, ParsedNote
+from vault.core.types import (
+    Block,
+    BlockKind,
+    ChunkDraft,
+    ChunkLimits,
+    Heading,
+    NoteKind,
+    ParsedNote,
+)
 
 # Part of a note's indexed hash: raise it when the same note would give other chunks.
 CHUNKER_VERSION = "2"
@@ -94,7 +102,7 @@ class _Chunker:
     def chunks(self) -> list[ChunkDraft]:
         drafts: list[_Draft] = []
         carried: list[Block] = []
-        for section in _sections(self._note):
+        for section in self._sections():
             if not self._has_words(section):
                 carried += section.blocks
                 continue
@@ -107,6 +115,22 @@ class _Chunker:
             self._append_rest(drafts, carried)
         lines = LineMap(self._note.body)
         return [self._finished(draft, ordinal, lines) for ordinal, draft in enumerate(drafts)]
+
+    def _sections(self) -> Iterator[_Section]:
+        """Sections in order; in code, definitions of a few lines stand together."""
+        sections = _sections(self._note)
+        if self._note.kind is not NoteKind.CODE:
+            yield from sections
+            return
+        small: list[_Section] = []
+        for section in sections:
+            small.append(section)
+            tokens = sum(self._tokens(part.blocks) for part in small)
+            if tokens >= self._limits.minimum:
+                yield _joined(small)
+                small = []
+        if small:
+            yield _joined(small)
 
     def _append_rest(self, drafts: list[_Draft], blocks: list[Block]) -> None:
         """Headings at the end of a note, with nothing after them."""
@@ -222,6 +246,17 @@ def _total(pieces: list[Piece]) -> int:
     return sum(piece.tokens for piece in pieces)
 
 
+def _joined(sections: list[_Section]) -> _Section:
+    """One section of several: below the path they share, the names of each."""
+    paths = [section.path for section in sections]
+    shared = 0
+    while len({path[: shared + 1] for path in paths}) == 1 and shared < max(map(len, paths)):
+        shared += 1
+    names = dict.fromkeys(path[shared] for path in paths if len(path) > shared)
+    path = (*paths[0][:shared], *([", ".join(names)] if names else []))
+    return _Section(path, [block for section in sections for block in section.blocks])
+
+
 def _sections(note: ParsedNote) -> Iterator[_Section]:
     blocks = note.blocks or tuple(read_layout(note.body).blocks)
     headings = {heading.start: heading for heading in note.headings}
@@ -229,7 +264,8 @@ def _sections(note: ParsedNote) -> Iterator[_Section]:
     trail: list[Heading] = []
     section = _Section((note.title,), [])
     for block in blocks:
-        heading = headings.get(block.start) if block.kind is BlockKind.HEADING else None
+        is_first = block.kind is BlockKind.HEADING or note.kind is NoteKind.CODE
+        heading = headings.get(block.start) if is_first else None
         if heading:
             if section.blocks:
                 yield section

@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-_NOTE_SUFFIXES = (".md", ".markdown")
+# Left off where a note is named: titles, links, the tree.
+_NOTE_SUFFIXES = (".excalidraw.md", ".md", ".markdown", ".canvas", ".excalidraw")
 _QUOTES = "\"'«»“”„‘’"
 
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
+from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes
 from vault.querysets import VaultQuerySet
+
+
+def validate_suffixes(text: str) -> None:
+    """Refuse what is no list of suffixes."""
+    try:
+        read_suffixes(text)
+    except ValueError as error:
+        raise ValidationError(str(error)) from error
 
 
 class Vault(models.Model):
@@ -49,6 +59,13 @@ class Vault(models.Model):
     scrub_emails = models.BooleanField(default=False)
     templates_folder = models.CharField(
         max_length=200, blank=True, help_text=_("Notes in this folder are not indexed.")
+    )
+    code_suffixes = models.TextField(
+        _("source files"),
+        blank=True,
+        default=DEFAULT_CODE_SUFFIXES,
+        validators=[validate_suffixes],
+        help_text=_("Suffixes of the files that are read as code, such as .py .js; empty: none."),
     )
     largest_note_kb = models.PositiveIntegerField(default=5000)
     chunk_tokens = models.PositiveSmallIntegerField(default=400)

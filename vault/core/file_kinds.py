@@ -1,0 +1,101 @@
+"""Which files are read as what: notes, drawings, source code."""
+
+from __future__ import annotations
+
+import re
+
+from vault.core.types import NoteKind
+
+NOTE_SUFFIXES = (".md", ".markdown")
+# Boards of Obsidian, and drawings: only the text in them is read.
+DRAWING_SUFFIXES = (".canvas", ".excalidraw")
+
+# Languages under the names that Pygments colours them by.
+_LANGUAGES = {
+    "python": ".py .pyi .pyw",
+    "javascript": ".js .mjs .cjs .jsx",
+    "typescript": ".ts .tsx .mts .cts",
+    "go": ".go",
+    "rust": ".rs",
+    "java": ".java",
+    "kotlin": ".kt .kts",
+    "scala": ".scala",
+    "csharp": ".cs",
+    "c": ".c .h",
+    "cpp": ".cpp .cc .cxx .hpp .hh .hxx",
+    "swift": ".swift",
+    "dart": ".dart",
+    "php": ".php",
+    "ruby": ".rb",
+    "perl": ".pl .pm",
+    "lua": ".lua",
+    "r": ".r",
+    "julia": ".jl",
+    "elixir": ".ex .exs",
+    "erlang": ".erl",
+    "haskell": ".hs",
+    "ocaml": ".ml .mli",
+    "clojure": ".clj .cljs",
+    "bash": ".sh .bash .zsh",
+    "powershell": ".ps1 .psm1",
+    "sql": ".sql",
+    "html": ".html .htm .vue .svelte",
+    "css": ".css .scss .less",
+    "json": ".json",
+    "yaml": ".yaml .yml",
+    "toml": ".toml",
+    "ini": ".ini .cfg .conf",
+    "xml": ".xml",
+    "terraform": ".tf",
+    "protobuf": ".proto",
+    "graphql": ".graphql",
+    "text": ".txt .rst .org .tex .log .csv",
+}
+LANGUAGES = {
+    suffix: language for language, suffixes in _LANGUAGES.items() for suffix in suffixes.split()
+}
+_SUFFIX = re.compile(r"\.[a-z0-9_+-]{1,15}")
+_DATA = frozenset({"html", "css", "json", "yaml", "toml", "ini", "xml", "text"})
+# Programs only: pages, settings and data of whatever lies beside notes would drown them.
+DEFAULT_CODE_SUFFIXES = " ".join(
+    suffix for suffix, language in LANGUAGES.items() if language not in _DATA
+)
+
+
+def suffix_of(path: str) -> str:
+    """The suffix of a file in lower case, with its dot; empty for `name` and `.name`."""
+    name = path.rpartition("/")[2].lower()
+    stem, dot, suffix = name.rpartition(".")
+    return dot + suffix if stem else ""
+
+
+def kind_of(path: str) -> NoteKind:
+    """What a file is read as. What is no note and no drawing is code: somebody asked for it."""
+    suffix = suffix_of(path)
+    if suffix in DRAWING_SUFFIXES:
+        return NoteKind.CANVAS
+    return NoteKind.CODE if suffix and suffix not in NOTE_SUFFIXES else NoteKind.NOTE
+
+
+def language_of(path: str) -> str:
+    """The language of a source file; its bare suffix where none is known."""
+    suffix = suffix_of(path)
+    return LANGUAGES.get(suffix, suffix[1:])
+
+
+def read_suffixes(text: str) -> tuple[str, ...]:
+    """Suffixes as people list them (`.py js, *.TS`), each once.
+
+    Raises ValueError that names what is no suffix, or is a note's or a drawing's.
+    """
+    suffixes: list[str] = []
+    for word in re.split(r"[\s,;]+", text.strip()):
+        suffix = "." + word.lower().removeprefix("*").removeprefix(".")
+        if not word:
+            continue
+        if not _SUFFIX.fullmatch(suffix):
+            raise ValueError(f"{word!r} is no suffix of a file. Write them like this: .py .js .sql")
+        if suffix in NOTE_SUFFIXES + DRAWING_SUFFIXES:
+            raise ValueError(f"{word!r} is read anyway, as a note. Leave it out here.")
+        suffixes.append(suffix)
+    return tuple(dict.fromkeys(suffixes))
