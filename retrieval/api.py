@@ -23,7 +23,15 @@ class SearchView(APIView):
         operation_id="search",
         summary="Search notes",
         parameters=[
-            OpenApiParameter("q", str, description="Any text; an empty one finds nothing."),
+            OpenApiParameter(
+                "q",
+                str,
+                description=(
+                    "Any text; an empty one finds nothing. Filters: `path:Ops/`, `tag:project`, "
+                    "`after:2026-01-31`, `before:2026-02-28`, `-word`, `-tag:draft`, "
+                    '`"exact words"`; alone, they list notes, newest first.'
+                ),
+            ),
             OpenApiParameter(
                 "vault", str, many=True, description="Slugs; none: every vault you may read."
             ),

@@ -8,8 +8,10 @@ from difflib import get_close_matches
 
 from django.utils.translation import gettext as _
 
+from retrieval.core.filters import Filter, UnreadableFilter, check_filters, take_filters
 from retrieval.core.query import clean
 from retrieval.core.types import Mode
+from retrieval.filters import suggestions_for, unknown_filter
 from vault.access import User, scope_for, visible_to
 from vault.core.types import Scope
 
@@ -26,13 +28,15 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A search as wanted. `slugs` are the vaults it was narrowed to; none: all."""
+    """A search as wanted. `slugs` are the vaults it was narrowed to; none: all. `filters`
+    stand in `query`."""
 
     query: str
     mode: Mode
     scope: Scope
     limit: int
     slugs: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
 
 
 def read_asked(
@@ -44,13 +48,54 @@ def read_asked(
     """
     named = tuple(dict.fromkeys(slug for slug in slugs if slug))
     _check_vaults(user, named)
-    return Asked(
+    asked = Asked(
         query=clean(query),
         mode=_mode(mode),
         scope=scope_for(user, named or None),
         limit=_limit(limit),
         slugs=named,
+        filters=take_filters(clean(query))[1],
     )
+    _check_filters(asked)
+    return asked
+
+
+def _check_filters(asked: Asked) -> None:
+    try:
+        check_filters(asked.query)
+    except UnreadableFilter as error:
+        raise Unreadable("q", _mend(error)) from error
+    unknown = unknown_filter(asked.filters, asked.scope) if asked.scope else None
+    if unknown is None:
+        return
+    near = [_as_typed(unknown, name) for name in suggestions_for(unknown, asked.scope)]
+    mend = (
+        _("Did you mean %(filters)s?") % {"filters": _listed(near)}
+        if near
+        else _("No note here has one.")
+    )
+    raise Unreadable(
+        "q", _("No note fits %(filter)s.") % {"filter": _short(unknown.raw)} + " " + mend
+    )
+
+
+def _mend(error: UnreadableFilter) -> str:
+    wanted = {
+        "after": _("It takes a day, as in after:2026-01-31, and finds notes from that day on."),
+        "before": _("It takes a day, as in before:2026-01-31, and finds notes before that day."),
+        "tag": _("It takes a tag, as in tag:project/alpha."),
+        "path": _("It takes the beginning of a path, as in path:Projects/."),
+    }
+    return _("“%(filter)s” is no filter. %(mend)s To search for it as text, put it in quotes.") % {
+        "filter": _short(error.raw),
+        "mend": wanted[error.name],
+    }
+
+
+def _as_typed(like: Filter, name: str) -> str:
+    """A filter for `name` as one would type it."""
+    value = f'"{name}"' if " " in name else name
+    return f"{like.name}:{value}"
 
 
 def _mode(value: str) -> Mode:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from retrieval.core.filters import Filter, without_filter
 from retrieval.core.types import Arm, Hit, SearchResult
 
 
@@ -48,6 +49,30 @@ class HitRow:
     updated: datetime
     superseded_by: str
     status: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChip:
+    """A filter in use, and the address of the same search without it."""
+
+    label: str
+    url: str
+
+
+def filter_chips(
+    query: str, filters: Sequence[Filter], *, mode: str, slugs: Sequence[str]
+) -> list[FilterChip]:
+    """One chip a filter of `query`, in the order they were typed."""
+    return [
+        FilterChip(
+            each.raw,
+            f"{reverse('search')}?"
+            + urlencode(
+                {"q": without_filter(query, each), "mode": mode, "vault": list(slugs)}, doseq=True
+            ),
+        )
+        for each in filters
+    ]
 
 
 def hit_rows(result: SearchResult) -> list[HitRow]:

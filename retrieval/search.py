@@ -16,12 +16,13 @@ from retrieval.core.snippets import make_snippet
 from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
 from retrieval.database import in_database
 from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.filters import list_notes
 from retrieval.options import site_knobs
 from retrieval.rerank import rerank
 from retrieval.statements import find_in_text
 from vault.access import notes_in
 from vault.core.types import Scope
-from vault.models import Chunk, Note
+from vault.models import Chunk, Note, Vault
 
 MOST_RESULTS = 100
 # Several chunks of a note are one row: this many are asked for per row wanted.
@@ -43,8 +44,10 @@ async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> S
     if reason:
         return SearchResult((), (Arm("keyword", ran=False, reason=reason),), {}, (reason,))
     wanted = min(limit, MOST_RESULTS)
-    plan = await in_database(_plan, scope, mode=mode, wanted=wanted)
     parsed = parse_query(query, operators=True)
+    if parsed.is_filters_alone:
+        return await in_database(_listed, parsed, scope=scope, wanted=wanted)
+    plan = await in_database(_plan, scope, mode=mode, wanted=wanted)
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
     arms, timings, ranked = list(found.arms), dict(found.timings), found.lists[0]
     if plan.knobs.rerank:
@@ -62,6 +65,22 @@ async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> S
     hits = await in_database(load_hits, candidates, scope=scope, words=marked)
     timings["total"] = _ms(started)
     return SearchResult(hits, tuple(arms), timings, _notices(arms, mode), plan.facts.slugs)
+
+
+def _listed(query: ParsedQuery, *, scope: Scope, wanted: int) -> SearchResult:
+    """Notes that filters alone name: there is nothing to rank by, so the newest come first."""
+    started = time.monotonic()
+    found = [
+        Candidate(chunk_id=chunk_id, note_id=note_id, score=0.0)
+        for note_id, chunk_id in list_notes(query, scope=scope, limit=wanted)
+    ]
+    hits = load_hits(found, scope=scope, words=())
+    reason = _("The query has filters alone.")
+    skipped = [Arm(name, ran=False, reason=reason) for name in ("keyword", "meaning", "title")]
+    arms = (Arm("filter", ran=True, found=len(hits), path="newest first"), *skipped)
+    slugs = Vault.objects.filter(pk__in=scope.vault_ids).order_by("pk")
+    searched = tuple(slugs.values_list("slug", flat=True))
+    return SearchResult(hits, arms, {"total": _ms(started)}, (), searched)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pat
 from retrieval.core.sql import fill
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
 from retrieval.facts import ScopeFacts
+from retrieval.filters import note_condition
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
@@ -113,10 +114,11 @@ def search_statement(
     }
     meaning, meaning_values = _meaning(vectors, facts=facts, filters=filters, depth=knobs.depth)
     parts = (
+        *_allowed(query),
         *_barred(query),
         *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
         meaning,
-        fill(sql.TITLES, most=MOST_TITLES, barred=sql.BARRED_NOTES if query.excluded else "TRUE"),
+        fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query)),
         fill(sql.FUSED, score=_score(knobs)),
     )
     return "WITH " + ",\n".join(parts), values | meaning_values
@@ -132,7 +134,8 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     if not query.words:
         return ()
     pattern = rf"\m{phrase_pattern(text)}\M"
-    values: dict[str, Any] = {
+    allowed, values = note_condition(query.filters)
+    values |= {
         "vaults": list(scope.vault_ids),
         "text": text,
         "pattern": pattern,
@@ -142,7 +145,7 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     condition = sql.WHOLE_WORD if len(text) < 3 and text.isascii() else sql.ANYWHERE
     with transaction.atomic(), connection.cursor() as cursor:
         _set_local(cursor, uses_index=False, depth=limit)
-        cursor.execute(fill(sql.IN_TEXT, condition=condition), values)
+        cursor.execute(fill(sql.IN_TEXT, condition=f"{condition} AND {allowed}"), values)
         rows = cursor.fetchall()
     return tuple(
         Candidate(chunk_id=chunk_id or 0, note_id=note_id, score=0.0, in_text=True)
@@ -165,9 +168,9 @@ def _uses_index(facts: ScopeFacts, vectors: Sequence[VectorArm]) -> bool:
 
 
 def _filters(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
-    """Conditions on chunk `c` for phrases and excluded words, and their values."""
-    conditions = []
-    values: dict[str, Any] = {}
+    """Conditions on chunk `c` for filters, phrases and excluded words, and their values."""
+    _, values = note_condition(query.filters)
+    conditions = [sql.ALLOWED_CHUNKS] if query.filters else []
     for number, phrase in enumerate(query.phrases):
         conditions.append(f"(c.heading_text || ' ' || c.content) ~* %(phrase_{number})s")
         values[f"phrase_{number}"] = phrase_pattern(phrase)
@@ -176,6 +179,20 @@ def _filters(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
         values["excluded"] = list(query.excluded)
         values["excluded_made"] = [" ".join(query_tokens(word)) for word in query.excluded]
     return " AND ".join(conditions), values
+
+
+def _title_condition(query: ParsedQuery) -> str:
+    conditions = [sql.ALLOWED_NOTES] if query.filters else []
+    if query.excluded:
+        conditions.append(sql.BARRED_NOTES)
+    return " AND ".join(conditions) or "TRUE"
+
+
+def _allowed(query: ParsedQuery) -> tuple[str, ...]:
+    if not query.filters:
+        return ()
+    condition, _ = note_condition(query.filters)
+    return (fill(sql.ALLOWED, condition=condition),)
 
 
 def _barred(query: ParsedQuery) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import DEFAULT_LIMIT, Asked, Unreadable, read_asked
-from retrieval.presenters import hit_rows
+from retrieval.presenters import filter_chips, hit_rows
 from retrieval.search import MOST_RESULTS, search_notes
 from vault.access import visible_to
 
@@ -73,6 +73,7 @@ def _found(asked: Asked) -> dict[str, Any]:
     more = len(result.hits) == asked.limit == DEFAULT_LIMIT
     return {
         "result": result,
+        "chips": filter_chips(asked.query, asked.filters, mode=asked.mode, slugs=asked.slugs),
         "rows": hit_rows(result),
         "milliseconds": round(result.timings.get("total", 0)),
         "more": MOST_RESULTS if more else None,

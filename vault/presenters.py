@@ -35,7 +35,7 @@ class PageAddresses:
         return reverse("vault-file", args=[slug, path])
 
     def tag(self, slug: str, tag: str) -> str:
-        return f"{reverse('search')}?{urlencode({'q': f'#{tag}', 'vault': slug})}"
+        return f"{reverse('search')}?{urlencode({'q': f'tag:{tag}', 'vault': slug})}"
 
 
 @dataclass(frozen=True, slots=True)

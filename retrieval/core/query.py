@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from retrieval.core.filters import Filter, take_filters
+
 # A megabyte of text costs PostgreSQL's parser 25 seconds and then fails; no real question
 # is longer than this.
 LONGEST_QUERY = 1_000
@@ -27,17 +29,29 @@ class ParsedQuery:
     """A query ready for the arms.
 
     `text` is what is ranked by: everything but the excluded words. `phrases` must stand
-    in a passage as written; a note that has one of `excluded` is left out.
+    in a passage as written; a note that has one of `excluded` is left out. `filters` say
+    which notes may be found at all; with them `text` may be empty.
     """
 
     text: str
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """Runs of letters and digits, in order."""
         return tuple(_WORD.findall(self.text))
+
+    @property
+    def narrows(self) -> bool:
+        """Whether some of what is near may not be found."""
+        return bool(self.phrases or self.excluded or self.filters)
+
+    @property
+    def is_filters_alone(self) -> bool:
+        """Whether notes are to be listed rather than ranked."""
+        return bool(self.filters) and not self.text and not self.excluded
 
     @property
     def has_signs(self) -> bool:
@@ -53,20 +67,22 @@ def clean(text: str) -> str:
 def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
     """Take `text` apart. Any string is a query: nothing raises.
 
-    With `operators`, as on the search page, `"quoted phrases"` and `-words` become
-    filters. Without, as in chat, every character is text. A query of exclusions alone
-    asks for nothing, so it is taken as text.
+    With `operators`, as on the search page, `"quoted phrases"`, `-words` and `tag:`, `path:`,
+    `after:` and `before:` become filters. Without, as in chat, every character is text. A
+    query of excluded words alone asks for nothing, so it is taken as text.
     """
     whole = clean(text)
     if not operators:
         return ParsedQuery(whole)
+    whole, filters = take_filters(whole)
+    whole = whole.strip()
     phrases = tuple(p for p in map(_squeeze, _PHRASE.findall(whole)) if _WORD.search(p))
     outside = _PHRASE.sub(" ", whole)
     excluded = tuple(dict.fromkeys(_EXCLUDED.findall(outside)))
     ranked = " ".join((*phrases, _squeeze(_EXCLUDED.sub(" ", outside)))).strip()
     if not _WORD.search(ranked):
-        return ParsedQuery(whole)
-    return ParsedQuery(ranked, phrases, excluded)
+        return ParsedQuery(whole, filters=filters)
+    return ParsedQuery(ranked, phrases, excluded, filters)
 
 
 def names_in(query: ParsedQuery) -> tuple[str, ...]:

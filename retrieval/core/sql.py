@@ -51,6 +51,35 @@ barred AS MATERIALIZED (
     WHERE c.vault_id = ANY(%(vaults)s)
 )"""
 
+# Notes that the query's filters let through.
+ALLOWED = """
+allowed AS MATERIALIZED (
+    SELECT n.id FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
+)"""
+ALLOWED_CHUNKS = "c.note_id IN (SELECT id FROM allowed)"
+ALLOWED_NOTES = "n.id IN (SELECT id FROM allowed)"
+
+# A path is a prefix; a tag means the tags nested in it too. Case does not matter.
+UNDER_PATH = "starts_with(lower(n.path), %({name})s)"
+HAS_TAG = """EXISTS (SELECT 1 FROM unnest(n.tags) AS tag(name)
+    WHERE lower(tag.name) = %({name})s OR starts_with(lower(tag.name), %({name})s || '/'))"""
+# The date that the note itself gives, else the day its file changed. ISO dates compare as
+# text, so that 2026-02-31 in a note breaks nothing.
+NOTE_DATE = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
+    THEN left(n.properties->>'date', 10)
+    ELSE to_char(n.file_modified AT TIME ZONE %(zone)s, 'YYYY-MM-DD') END) COLLATE "C")"""
+
+# Filters alone: the notes they let through, newest first.
+LISTED = """
+SELECT n.id, (
+    SELECT c.id FROM vault_chunk c
+    WHERE c.vault_id = n.vault_id AND c.note_id = n.id ORDER BY c.ordinal LIMIT 1
+)
+FROM vault_note n
+WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
+ORDER BY {date} DESC, n.path, n.id
+LIMIT %(limit)s"""
+
 # forms: lexemes of the query under every configuration of the scope, and plain (`simple`),
 #   each with the place of its word. The parser is the same, so places are.
 # words: the plain word at each place; one that some configuration drops is a stop word
@@ -247,7 +276,7 @@ titled AS MATERIALIZED (
         WHERE c.vault_id = n.vault_id AND c.note_id = n.id ORDER BY c.ordinal LIMIT 1
     ) AS chunk_id
     FROM vault_note n
-    WHERE n.vault_id = ANY(%(vaults)s) AND n.lookup_keys && %(keys)s::text[] AND {barred}
+    WHERE n.vault_id = ANY(%(vaults)s) AND n.lookup_keys && %(keys)s::text[] AND {condition}
     ORDER BY n.path, n.id LIMIT {most}
 )"""
 

@@ -62,7 +62,7 @@ class Candidate:
 class Arm:
     """What one arm did.
 
-    `name` is "keyword", "meaning", "title", "text" or "rerank". `reason` says why it was
+    `name` is "keyword", "meaning", "title", "text", "filter" or "rerank". `reason` says why it was
     skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
     "exact in memory", the name of the reranker.
     """

@@ -20,7 +20,11 @@ class Command(BaseCommand):
     help = "Search notes with the rights of a user. Exit code 1: nothing found."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("query")
+        parser.add_argument(
+            "query",
+            help="any text; filters: path:Ops/ tag:project after:2026-01-31 before:2026-02-28 "
+            '-word "exact words"',
+        )
         parser.add_argument(
             "--vault", action="append", default=[], help="slug; may be repeated; default: all"
         )

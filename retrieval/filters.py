@@ -1,0 +1,105 @@
+"""Filters of a query as SQL on notes, and what a filter that fits no note may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from retrieval.core import sql
+from retrieval.core.filters import Filter
+from retrieval.core.query import ParsedQuery
+from retrieval.core.sql import fill
+from vault.core.types import Scope
+
+MOST_SUGGESTED = 3
+# Names looked at for a suggestion; more would cost more than the answer is worth.
+_MOST_NAMES = 5_000
+
+
+def note_condition(filters: Sequence[Filter]) -> tuple[str, dict[str, Any]]:
+    """A condition on the note `n` that all of `filters` set, and its values.
+
+    Several paths, or several tags, must all hold, as all other words of a query narrow.
+    """
+    conditions: list[str] = []
+    values: dict[str, Any] = {}
+    for number, each in enumerate(filters):
+        name = f"filter_{number}"
+        values[name] = each.value
+        condition = _condition(each, name)
+        conditions.append(f"NOT ({condition})" if each.is_excluding else f"({condition})")
+        if each.name in {"after", "before"}:
+            values["zone"] = timezone.get_current_timezone_name()
+    return " AND ".join(conditions) or "TRUE", values
+
+
+def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[int, int], ...]:
+    """(note id, id of its first chunk or 0) of the notes that the filters alone let through,
+    newest first, at most `limit`."""
+    condition, values = note_condition(query.filters)
+    values |= {
+        "vaults": list(scope.vault_ids),
+        "limit": int(limit),
+        "zone": timezone.get_current_timezone_name(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(fill(sql.LISTED, condition=condition, date=sql.NOTE_DATE), values)
+        return tuple((note_id, chunk_id or 0) for note_id, chunk_id in cursor.fetchall())
+
+
+def unknown_filter(filters: Sequence[Filter], scope: Scope) -> Filter | None:
+    """The first path or tag that fits no note of `scope`."""
+    for each in filters:
+        if each.name in {"path", "tag"} and not _fits_any(each, scope):
+            return each
+    return None
+
+
+def suggestions_for(unknown: Filter, scope: Scope) -> tuple[str, ...]:
+    """Folders or tags of `scope` that `unknown` may have meant, most alike first."""
+    statement = _TAGS if unknown.name == "tag" else _FOLDERS
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"vaults": list(scope.vault_ids), "most": _MOST_NAMES})
+        names = [name for (name,) in cursor.fetchall()]
+    by_lower = {name.lower(): name for name in reversed(names)}
+    near = get_close_matches(unknown.value, by_lower, n=MOST_SUGGESTED, cutoff=0.5)
+    inside = [name for name in by_lower if unknown.value.rstrip("/") in name]
+    found = list(dict.fromkeys((*inside, *near)))[:MOST_SUGGESTED]
+    return tuple(by_lower[name] for name in found) or tuple(names[:MOST_SUGGESTED])
+
+
+_TAGS = """
+SELECT tag FROM vault_note n CROSS JOIN LATERAL unnest(n.tags) AS tags(tag)
+WHERE n.vault_id = ANY(%(vaults)s)
+GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %(most)s
+"""
+_FOLDERS = """
+SELECT regexp_replace(n.path, '[^/]*$', '') AS folder FROM vault_note n
+WHERE n.vault_id = ANY(%(vaults)s) AND n.path LIKE '%%/%%'
+GROUP BY folder ORDER BY count(*) DESC, folder LIMIT %(most)s
+"""
+
+
+_FITS_ANY = """
+SELECT EXISTS (SELECT 1 FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s) AND {condition})
+"""
+
+
+def _fits_any(each: Filter, scope: Scope) -> bool:
+    statement = fill(_FITS_ANY, condition=_condition(each, "value"))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"vaults": list(scope.vault_ids), "value": each.value})
+        return bool(cursor.fetchone()[0])
+
+
+def _condition(each: Filter, name: str) -> str:
+    if each.name == "path":
+        return fill(sql.UNDER_PATH, name=name)
+    if each.name == "tag":
+        return fill(sql.HAS_TAG, name=name)
+    comparison = ">=" if each.name == "after" else "<"
+    return f"{sql.NOTE_DATE} {comparison} %({name})s"

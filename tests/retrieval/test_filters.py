@@ -1,0 +1,210 @@
+"""Filters choose notes in every arm, on every door, within the rights of who asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from retrieval.core.types import Mode, SearchResult
+from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.filters import suggestions_for
+from retrieval.forms import Unreadable, read_asked
+from retrieval.search import search_notes
+from tests.cast import Cast
+from tests.retrieval.library import embed, make_embedding_model, write_note
+from vault.access import scope_for
+from vault.core.types import Scope
+from vault.models import Chunk, Note, Vault
+from vault.presenters import PageAddresses
+
+pytestmark = pytest.mark.django_db
+
+
+def write(vault: Vault, path: str, *tags: str, day: str = "", text: str = "") -> Note:
+    properties: dict[str, object] = {"date": day} if day else {}
+    note = write_note(vault, path, text or f"The pump of {path}.", properties=properties)
+    Note.objects.filter(pk=note.pk).update(tags=list(tags))
+    return note
+
+
+@pytest.fixture
+def library(cast: Cast) -> Cast:
+    write(cast.vault, "Ops/Pumps.md", "project/Alpha", "blue", day="2026-01-31")
+    write(cast.vault, "Ops/Old.md", "project", "draft", day="2025-05-01T10:00:00Z")
+    write(cast.vault, "Opsy.md", "projects")
+    write(cast.vault, "Home/My notes/Pump.md", day="2026-02-31")
+    write(cast.foreign_vault, "Ops/Secret.md", "project/secret", day="2026-01-31")
+    embed(cast.vault, make_embedding_model())
+    return cast
+
+
+def search(cast: Cast, query: str, *, mode: Mode = Mode.HYBRID) -> SearchResult:
+    return async_to_sync(search_notes)(query, scope=scope_for(cast.owner), mode=mode, limit=20)
+
+
+def paths(found: SearchResult) -> set[str]:
+    return {hit.path for hit in found.hits}
+
+
+CHOICES = [
+    ("path:ops/", {"Ops/Pumps.md", "Ops/Old.md"}),
+    ("path:Ops", {"Ops/Pumps.md", "Ops/Old.md", "Opsy.md"}),
+    ("path:Ops/Pumps.md", {"Ops/Pumps.md"}),
+    ('path:"Home/My notes"', {"Home/My notes/Pump.md"}),
+    ("tag:project", {"Ops/Pumps.md", "Ops/Old.md"}),
+    ("tag:#PROJECT/alpha", {"Ops/Pumps.md"}),
+    ("tag:project -tag:draft", {"Ops/Pumps.md"}),
+    ("-path:Ops", {"Home/My notes/Pump.md"}),
+    ("tag:blue tag:project", {"Ops/Pumps.md"}),
+    ("after:2026-01-31", {"Ops/Pumps.md", "Opsy.md", "Home/My notes/Pump.md"}),
+    ("before:2026-01-31", {"Ops/Old.md"}),
+    ("after:2026-02 before:2026-03", {"Home/My notes/Pump.md"}),
+    ("after:2026-03-01 before:2026-03-02", {"Opsy.md"}),
+    ("path:Ops/ after:2027", set()),
+]
+
+
+@pytest.mark.parametrize(("filters", "found"), CHOICES)
+@pytest.mark.parametrize("mode", list(Mode))
+def test_every_arm_keeps_to_the_filters(
+    library: Cast, filters: str, found: set[str], mode: Mode
+) -> None:
+    assert paths(search(library, f"pump {filters}", mode=mode)) == found
+
+
+@pytest.mark.parametrize(("filters", "found"), CHOICES)
+def test_filters_alone_list_their_notes(library: Cast, filters: str, found: set[str]) -> None:
+    assert paths(search(library, filters)) == found
+
+
+def test_the_newest_of_a_list_come_first(library: Cast) -> None:
+    found = search(library, "path:Ops")
+    assert [hit.path for hit in found.hits] == ["Opsy.md", "Ops/Pumps.md", "Ops/Old.md"]
+    assert found.hits[0].snippet.startswith("The pump of")
+    arm = found.arms[0]
+    assert (arm.name, arm.ran, arm.found, arm.path) == ("filter", True, 3, "newest first")
+    assert found.searched_vaults == ("team",)
+
+
+def test_a_named_note_must_pass_the_filters_too(library: Cast) -> None:
+    assert search(library, "Opsy").hits[0].arms[0] == "title"
+    assert paths(search(library, "Pumps tag:draft")) == {"Ops/Old.md"}
+    assert paths(search(library, "Opsy path:Ops/", mode=Mode.KEYWORD)) == set()
+
+
+def test_text_as_typed_keeps_to_the_filters(library: Cast) -> None:
+    assert paths(search(library, "umps path:Home/", mode=Mode.KEYWORD)) == set()
+    assert paths(search(library, "ump path:Home/", mode=Mode.KEYWORD)) == {"Home/My notes/Pump.md"}
+
+
+def test_vectors_in_memory_keep_to_the_filters(
+    library: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_halfvec(scope: Scope) -> ScopeFacts:
+        return replace(scope_facts(scope), has_halfvec=False)
+
+    monkeypatch.setattr("retrieval.search.scope_facts", without_halfvec)
+    found = search(library, "pump tag:blue", mode=Mode.SEMANTIC)
+    assert paths(found) == {"Ops/Pumps.md"}
+    assert next(arm for arm in found.arms if arm.name == "meaning").path == "exact in memory"
+
+
+def test_nobody_lists_the_notes_of_others(library: Cast) -> None:
+    assert "Ops/Secret.md" not in paths(search(library, "path:Ops/"))
+    assert "Ops/Secret.md" not in paths(search(library, "pump tag:project"))
+    outsider = async_to_sync(search_notes)(
+        "tag:project", scope=scope_for(library.outsider), mode=Mode.HYBRID, limit=20
+    )
+    assert paths(outsider) == {"Ops/Secret.md"}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("tag:projet", "No note fits tag:projet. Did you mean tag:project"),
+        ("pump tag:alpha", "No note fits tag:alpha. Did you mean tag:project/Alpha"),
+        ("path:Opps/", "No note fits path:Opps/. Did you mean path:Ops/"),
+        ("path:notes", 'Did you mean path:"Home/My notes/"'),
+        ("after:soon", "“after:soon” is no filter. It takes a day, as in after:2026-01-31"),
+        ("tag:#", "It takes a tag, as in tag:project/alpha. To search for it as text, put it"),
+    ],
+)
+def test_an_unknown_value_is_told_with_what_was_meant(library: Cast, query: str, said: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_asked(library.owner, query=query)
+    assert refused.value.name == "q"
+    assert said in str(refused.value)
+
+
+def test_a_tag_of_others_is_as_unknown_as_a_missing_one(library: Cast) -> None:
+    said = []
+    for tag in ("project/secret", "project/nowhere"):
+        with pytest.raises(Unreadable) as refused:
+            read_asked(library.owner, query=f"tag:{tag}")
+        said.append(str(refused.value).replace(tag, "…"))
+        assert "secret" not in said[-1]
+    asked = read_asked(library.outsider, query="tag:project/secret")
+    assert [each.value for each in asked.filters] == ["project/secret"]
+
+
+def test_a_vault_without_tags_has_none_to_suggest(cast: Cast) -> None:
+    write(cast.vault, "Plain.md")
+    with pytest.raises(Unreadable, match=r"No note fits tag:x\. No note here has one\."):
+        read_asked(cast.owner, query="tag:x")
+    scope = scope_for(cast.owner)
+    assert suggestions_for(read_asked(cast.owner, query="path:Pl").filters[0], scope) == ()
+
+
+def page(user: Any, **params: Any) -> Any:
+    client = Client()
+    client.force_login(user)
+    return client.get(reverse("search"), params)
+
+
+def test_the_page_shows_a_chip_that_takes_the_filter_away(library: Cast) -> None:
+    content = page(library.owner, q="pump tag:blue path:Ops/", mode="keyword").content.decode()
+    assert "Remove the filter tag:blue" in content
+    rest = "/search?q=pump+path%3AOps%2F&mode=keyword"
+    assert f'href="{escape(rest)}"' in content
+    assert "Opsy" not in content
+
+
+def test_the_page_says_what_was_meant(library: Cast) -> None:
+    answer = page(library.owner, q="tag:projet")
+    assert answer.status_code == 400
+    assert "Did you mean tag:project" in answer.content.decode()
+
+
+def test_the_link_of_a_tag_lists_its_notes(library: Cast) -> None:
+    client = Client()
+    client.force_login(library.owner)
+    content = client.get(PageAddresses().tag("team", "project/Alpha")).content.decode()
+    assert "Pumps" in content
+    assert "Old" not in content
+
+
+def test_scripts_get_the_same(library: Cast, capsys: pytest.CaptureFixture[str]) -> None:
+    client = Client()
+    client.force_login(library.owner)
+    found = client.get("/api/search", {"q": "pump tag:blue"}).json()
+    assert [hit["path"] for hit in found["results"]] == ["Ops/Pumps.md"]
+    refused = client.get("/api/search", {"q": "tag:projet"})
+    assert refused.status_code == 400
+    assert "Did you mean" in refused.json()["q"][0]
+    call_command("search", "tag:blue", user=library.owner.email)
+    assert "team/Ops/Pumps.md" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="Did you mean"):
+        call_command("search", "tag:projet", user=library.owner.email)
+
+
+def test_a_chunk_of_each_listed_note_is_shown(library: Cast) -> None:
+    for hit in search(library, "path:Ops").hits:
+        first = Chunk.objects.filter(note_id=hit.note_id).earliest("ordinal")
+        assert hit.span == (first.start, first.end)
