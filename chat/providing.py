@@ -33,6 +33,10 @@ class Retrieve(Protocol):
     ) -> Awaitable[Retrieval]: ...
 
 
+class ChatProviderFor(Protocol):
+    def __call__(self, model: ChatModel, *, user_id: int | None) -> ChatProvider: ...
+
+
 class RecordUsage(Protocol):
     def __call__(
         self,
@@ -51,10 +55,11 @@ class Providing:
     """Models, retrieval and accounts of a turn."""
 
     catalogue: Catalogue
-    chat_provider: Callable[[ChatModel], ChatProvider]
+    chat_provider: ChatProviderFor
     retrieve: Retrieve
     record_usage: RecordUsage
     count_tokens: Callable[[str], int]
+    limit_notices: Callable[[int | None, ChatModel], tuple[str, ...]]
 
     async def keep_usage(
         self, purpose: str, model: ChatModel, usage: Usage, *, user_id: int, began: float, code: str
@@ -78,9 +83,12 @@ class Providing:
 
 def site_providing() -> Providing:
     """Those of this install."""
+    from providers.limits import limit_notices
     from providers.registry import chat_provider
     from providers.usage import arecord_usage
     from retrieval.pipeline import retrieve
     from vault.core.tokens import estimate_tokens
 
-    return Providing(site_catalogue(), chat_provider, retrieve, arecord_usage, estimate_tokens)
+    return Providing(
+        site_catalogue(), chat_provider, retrieve, arecord_usage, estimate_tokens, limit_notices
+    )

@@ -40,7 +40,8 @@ async def make_title(
     began, usage, failed_with, text = time.monotonic(), Usage(), "", ""
     try:
         async with asyncio.timeout(MOST_SECONDS):
-            async for part in providing.chat_provider(model).stream(request):
+            provider = providing.chat_provider(model, user_id=user_id)
+            async for part in provider.stream(request):
                 if isinstance(part, TextDelta):
                     text += part.text
                 elif isinstance(part, Withdrawal):

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from django.contrib.auth import get_user_model
@@ -25,6 +25,7 @@ from chat.sources import arms_json, passage_json, quotable, save_sources
 from chat.titles import make_title, save_title
 from providers.core.errors import InputTooLong, ProviderError
 from providers.core.protocols import ChatProvider
+from providers.core.tokens import estimate_usage
 from providers.core.types import (
     ChatRequest,
     ReasoningDelta,
@@ -102,6 +103,15 @@ class _Answer:
     text: str = ""
     is_thinking: bool = False
     usage: Usage = field(default_factory=Usage)
+    asked: ChatRequest | None = None
+    written: list[str] = field(default_factory=list)
+
+    def spent(self) -> Usage:
+        """For the accounts: a stopped or broken answer was paid for as well."""
+        is_known = self.usage.is_reported and (self.usage.output_tokens or not self.written)
+        if is_known or self.asked is None:
+            return self.usage
+        return replace(estimate_usage(self.asked, self.written), stop_reason=self.usage.stop_reason)
 
 
 async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]:
@@ -115,7 +125,8 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
     window = options.model.context_window
     prompt = _prompt(turn, options, sources, providing, window=window)
     shorter = _prompt(turn, options, sources, providing, window=window // 2)
-    notices = (*options.notices, *retrieval.notices, *prompt.notices)
+    nearly_used = await in_database(providing.limit_notices, turn.user_id, options.model)
+    notices = (*options.notices, *nearly_used, *retrieval.notices, *prompt.notices)
     await in_database(_note_plan, turn, options, notices)
     yield Sourced(
         data=_sources_json(options, retrieval, sources, notices),
@@ -233,9 +244,11 @@ async def _ask_model(
     """Pass the model's words on, and into `answer`. Usage is recorded however it ends."""
     began, failed_with = time.monotonic(), ""
     try:
-        provider = providing.chat_provider(model)
-        async with aclosing(_stream_what_fits(provider, requests)) as parts:
+        provider = providing.chat_provider(model, user_id=turn.user_id)
+        async with aclosing(_stream_what_fits(provider, requests, answer)) as parts:
             async for part in parts:
+                if isinstance(part, TextDelta | ReasoningDelta):
+                    answer.written.append(part.text)
                 if isinstance(part, Usage):
                     answer.usage = part
                 elif isinstance(part, Said):
@@ -256,17 +269,17 @@ async def _ask_model(
         raise
     finally:
         await providing.keep_usage(
-            "answer", model, answer.usage, user_id=turn.user_id, began=began, code=failed_with
+            "answer", model, answer.spent(), user_id=turn.user_id, began=began, code=failed_with
         )
         await release_connection()
 
 
 async def _stream_what_fits(
-    provider: ChatProvider, requests: Sequence[ChatRequest]
+    provider: ChatProvider, requests: Sequence[ChatRequest], answer: _Answer
 ) -> AsyncGenerator[StreamPart | Said]:
     """Try the next, shorter request when the model says that this one is too long."""
     for request in requests:
-        began = False
+        began, answer.asked = False, request
         stream = cast("AsyncGenerator[StreamPart]", provider.stream(request))
         try:
             async with aclosing(stream) as parts:

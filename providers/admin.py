@@ -12,9 +12,11 @@ from django.utils.text import slugify
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from providers.circuits import trouble_of
 from providers.core.redaction import last_four
 from providers.fields import UnreadableSecret
 from providers.forms import ProviderForm
+from providers.limits import allowance_of, used_of
 from providers.models import (
     ChatModel,
     EmbeddingModel,
@@ -22,6 +24,7 @@ from providers.models import (
     Provider,
     ProviderModel,
     RerankModel,
+    UsageLimit,
     UsageRecord,
 )
 from providers.probes import probe_provider
@@ -50,11 +53,11 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
 
     @admin.display(description=_("available"), boolean=True)
     def is_available(self, provider: Provider) -> bool:
-        return availability(provider).is_available
+        return not self.why_not(provider)
 
     @admin.display(description=_("why not"))
     def why_not(self, provider: Provider) -> str:
-        return availability(provider).reason
+        return availability(provider).reason or trouble_of(provider)
 
     @admin.display(description=_("key"))
     def key_state(self, provider: Provider) -> str:
@@ -193,6 +196,20 @@ class UsageRecordAdmin(admin.ModelAdmin[UsageRecord]):
 
     def has_delete_permission(self, request: HttpRequest, obj: UsageRecord | None = None) -> bool:
         return False
+
+
+@admin.register(UsageLimit)
+class UsageLimitAdmin(admin.ModelAdmin[UsageLimit]):
+    list_display = ("whose", "period", "most_tokens", "most_cost", "used", "enabled")
+    list_filter = ("period", "enabled", "per_person")
+    list_select_related = ("user", "group")
+    search_fields = ("user__email", "group__name")
+    autocomplete_fields = ("user", "group")
+
+    @admin.display(description=_("used now"))
+    def used(self, limit: UsageLimit) -> str:
+        allowance = allowance_of(limit)
+        return used_of(allowance) if allowance else gettext("counted for each person")
 
 
 def _clone(provider: Provider) -> Provider:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from providers.fields import EncryptedTextField
@@ -12,6 +13,7 @@ from providers.fields import EncryptedTextField
 class Origin(models.TextChoices):
     PRESET = "preset", _("shipped preset")
     ADMIN = "admin", _("made here")
+    LISTED = "listed", _("from the provider's own list")
     VAULT = "vault", _("from a vault's secondbrain.json")
 
 
@@ -62,6 +64,11 @@ class ProviderModel(models.Model):
     enabled = models.BooleanField(default=True)
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.ADMIN)
     edited = models.BooleanField(default=False)
+    missing_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text=_("The provider's list of models did not name it any more."),
+    )
 
     class Meta:
         abstract = True
@@ -144,3 +151,71 @@ class UsageRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} by {self.model}"
+
+
+class UsageLimit(models.Model):
+    """How much may be used in a day or month before calls to chat models are refused."""
+
+    class Period(models.TextChoices):
+        DAY = "day", _("day")
+        MONTH = "month", _("month")
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    group = models.ForeignKey("auth.Group", null=True, blank=True, on_delete=models.CASCADE)
+    per_person = models.BooleanField(
+        default=False,
+        help_text=_(
+            "Each person of the group, or everybody, has this much. Otherwise all of them "
+            "have it together. A limit of a person's own takes the place of these."
+        ),
+    )
+    period = models.CharField(max_length=10, choices=Period, default=Period.MONTH)
+    most_tokens = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text=_("Tokens in and out; empty: any number.")
+    )
+    most_cost = models.DecimalField(
+        max_digits=10, decimal_places=2, null=True, blank=True, help_text=_("USD; empty: any.")
+    )
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(user=None) | models.Q(group=None),
+                name="usagelimit_of_a_user_or_a_group",
+                violation_error_message=_(
+                    "Choose a user or a group, not both; neither: everybody."
+                ),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(most_tokens__isnull=False) | models.Q(most_cost__isnull=False),
+                name="usagelimit_limits_something",
+                violation_error_message=_("Enter the most tokens, the most cost, or both."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(most_cost=None) | models.Q(most_cost__gte=0),
+                name="usagelimit_cost_is_not_negative",
+                violation_error_message=_("The most cost cannot be negative."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.whose} ({self.get_period_display()})"
+
+    @property
+    def whose(self) -> str:
+        """Whom it limits, in words."""
+        if self.user_id is not None:
+            return str(self.user)
+        group = str(self.group) if self.group_id is not None else ""
+        if self.per_person:
+            return (
+                gettext("each of %(group)s") % {"group": group} if group else gettext("each person")
+            )
+        return (
+            gettext("%(group)s together") % {"group": group}
+            if group
+            else gettext("everybody together")
+        )

@@ -12,7 +12,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from providers.core.allowances import Allowance
 from providers.core.charts import Bar, bars, nice_ceiling
+from providers.limits import reset_time, used_of
 from providers.models import UsageRecord
 from providers.reports import Line, Totals, UsageReport
 
@@ -55,6 +57,17 @@ class Chart:
     summary: str
 
 
+@dataclass(frozen=True, slots=True)
+class LimitRow:
+    """A limit and how much of it is used."""
+
+    name: str
+    used: str
+    percent: int
+    resets: str
+    is_spent: bool
+
+
 def money(amount: Decimal) -> str:
     """USD as people read it: cents, and more places for less than a cent."""
     if amount == 0:
@@ -78,6 +91,20 @@ def usage_tables(report: UsageReport) -> dict[str, list[Row]]:
 def total_row(totals: Totals) -> Row:
     """The sums over everything."""
     return _row("", totals)
+
+
+def limit_rows(allowances: Sequence[Allowance]) -> list[LimitRow]:
+    """The limits that hold for somebody, the fullest first."""
+    return [
+        LimitRow(
+            name=allowance.name,
+            used=used_of(allowance),
+            percent=min(int(allowance.share * 100), 100),
+            resets=reset_time(allowance.resets),
+            is_spent=allowance.is_spent,
+        )
+        for allowance in allowances
+    ]
 
 
 def usage_chart(days: Sequence[Line], *, measure: str) -> Chart:

@@ -9,7 +9,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
-from providers import registry
+from providers import circuits, registry
 from providers.core.errors import CutOff, ProviderError
 from providers.core.types import (
     ChatMessage,
@@ -40,7 +40,9 @@ class ProbeResult:
 
 
 def probe_provider(provider: Provider) -> list[ProbeResult]:
-    """Call the default model of each use once. Never raises a ProviderError."""
+    """Call the default model of each use once, past limits and circuit. Never raises a
+    ProviderError. When all went well, a circuit that was open is closed.
+    """
     state = registry.availability(provider)
     if not state.is_available:
         return [ProbeResult(provider.name, succeeded=False, said=state.reason)]
@@ -55,6 +57,8 @@ def probe_provider(provider: Provider) -> list[ProbeResult]:
         model = rows.order_by("-is_default", "name").first()
         if model is not None:
             results.append(_timed(model, probe))
+    if results and all(result.succeeded for result in results):
+        circuits.note_success(provider)
     return results or [
         ProbeResult(provider.name, succeeded=False, said="it has no model that is switched on")
     ]
@@ -86,7 +90,7 @@ async def _probe_chat(model: ChatModel) -> str:
         grounding=Grounding("Is the connection ready?", (passage,)),
     )
     text, has_reasoned = "", False
-    async for part in registry.chat_provider(model, limits=_LIMITS).stream(request):
+    async for part in registry.chat_backend(model, limits=_LIMITS).stream(request):
         if isinstance(part, TextDelta):
             text += part.text
         elif isinstance(part, ReasoningDelta):
@@ -103,11 +107,11 @@ def _without_text(usage: Usage, has_reasoned: bool) -> str:  # noqa: FBT001
 
 
 async def _probe_embedding(model: EmbeddingModel) -> str:
-    vectors = await registry.embedder(model, limits=_LIMITS).embed_queries(["ready"])
+    vectors = await registry.embedding_backend(model, limits=_LIMITS).embed_queries(["ready"])
     return f"returned a vector of {vectors.shape[1]} dimensions"
 
 
 async def _probe_rerank(model: RerankModel) -> str:
     texts = ["The connection is ready.", "Lunch is at noon."]
-    ranked = await registry.reranker(model, limits=_LIMITS).rerank("ready?", texts, top_n=2)
+    ranked = await registry.rerank_backend(model, limits=_LIMITS).rerank("ready?", texts, top_n=2)
     return f"ranked {len(ranked)} texts"

@@ -20,6 +20,8 @@ from providers.core.errors import NotConfigured
 from providers.core.protocols import ChatProvider, Embedder, Reranker
 from providers.core.types import EmbeddingSpec, Endpoint, RerankSpec, TimeLimits
 from providers.fields import UnreadableSecret
+from providers.guard import GuardedChat, GuardedEmbedder, GuardedReranker
+from providers.limits import FREE_KINDS
 from providers.models import ChatModel, EmbeddingModel, Provider, ProviderModel, RerankModel
 
 CHAT_BACKENDS = {
@@ -67,14 +69,37 @@ class KeyState:
         return f"KeyState(source={self.source!r})"
 
 
-def chat_provider(model: ChatModel, *, limits: TimeLimits | None = None) -> ChatProvider:
-    """The backend that answers for this model. Raises NotConfigured with the reason."""
+def chat_provider(model: ChatModel, *, user_id: int | None) -> ChatProvider:
+    """What answers for this model, within the limits of the user for whom it is asked (None:
+    for nobody in particular). Raises NotConfigured with the reason.
+    """
+    backend = chat_backend(model)
+    if model.provider.kind in FREE_KINDS:
+        return backend
+    return GuardedChat(backend, model.provider, user_id=user_id)
+
+
+def embedder(model: EmbeddingModel) -> Embedder:
+    """What embeds with this model. Raises NotConfigured with the reason."""
+    backend = embedding_backend(model)
+    if model.provider.kind in FREE_KINDS:
+        return backend
+    return GuardedEmbedder(backend, model.provider)
+
+
+def reranker(model: RerankModel) -> Reranker:
+    """What reranks with this model. Raises NotConfigured with the reason."""
+    return GuardedReranker(rerank_backend(model), model.provider)
+
+
+def chat_backend(model: ChatModel, *, limits: TimeLimits | None = None) -> ChatProvider:
+    """The bare backend, past limits and circuit: for tests of a connection alone."""
     backend = _backend(CHAT_BACKENDS, model.provider, use="chat")
     return cast("ChatProvider", backend(endpoint_of(model.provider, limits=limits)))
 
 
-def embedder(model: EmbeddingModel, *, limits: TimeLimits | None = None) -> Embedder:
-    """The backend that embeds with this model. Raises NotConfigured with the reason."""
+def embedding_backend(model: EmbeddingModel, *, limits: TimeLimits | None = None) -> Embedder:
+    """The bare backend, past the circuit: for tests of a connection alone."""
     backend = _backend(EMBEDDING_BACKENDS, model.provider, use="embeddings")
     spec = EmbeddingSpec(
         model=model.name,
@@ -86,8 +111,8 @@ def embedder(model: EmbeddingModel, *, limits: TimeLimits | None = None) -> Embe
     return cast("Embedder", backend(endpoint_of(model.provider, limits=limits), spec))
 
 
-def reranker(model: RerankModel, *, limits: TimeLimits | None = None) -> Reranker:
-    """The backend that reranks with this model. Raises NotConfigured with the reason."""
+def rerank_backend(model: RerankModel, *, limits: TimeLimits | None = None) -> Reranker:
+    """The bare backend, past the circuit: for tests of a connection alone."""
     backend = _backend(RERANK_BACKENDS, model.provider, use="rerank")
     spec = RerankSpec(model=model.name, shape=model.shape)
     return cast("Reranker", backend(endpoint_of(model.provider, limits=limits), spec))

@@ -8,7 +8,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from providers.presenters import MEASURES, total_row, usage_chart, usage_tables
+from providers.limits import allowances
+from providers.presenters import MEASURES, limit_rows, total_row, usage_chart, usage_tables
 from providers.reports import usage_report
 from providers.usage_form import UsageForm
 
@@ -33,5 +34,6 @@ def usage(request: HttpRequest) -> HttpResponse:
         "measure": MEASURES[measure],
         "shown": measure,
         "tables": usage_tables(report),
+        "limits": limit_rows(allowances(request.user.pk)),
     }
     return render(request, "providers/usage.html", context, status=200 if form.is_valid() else 400)

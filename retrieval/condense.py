@@ -73,7 +73,7 @@ async def _ask(
     try:
         async with (
             asyncio.timeout(CONDENSE_SECONDS),
-            _closing(chat_provider(model).stream(request)) as stream,
+            _closing(chat_provider(model, user_id=user_id).stream(request)) as stream,
         ):
             async for part in stream:
                 if isinstance(part, TextDelta):

@@ -9,6 +9,7 @@ from pathlib import Path
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from providers.circuits import trouble_of
 from providers.core.errors import ProviderError
 from providers.registry import available_chat_models, default_embedding_model
 from vault import heartbeat
@@ -122,6 +123,11 @@ def check_models() -> Check:
             "quotes only: no model is configured",
             "Set a provider's key, such as OPENAI_API_KEY, or OLLAMA_URL.",
         )
+    troubles = {model.provider.name: trouble_of(model.provider) for model in written}
+    left_alone = [f"{name}: {trouble}" for name, trouble in troubles.items() if trouble]
+    if left_alone:
+        mend = "Calls begin again by themselves; “Test connection” in the admin tries it now."
+        return Check("Answers", Level.WARNING, "; ".join(left_alone), mend)
     return Check("Answers", Level.OK, ", ".join(str(model) for model in written[:4]))
 
 

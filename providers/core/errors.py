@@ -15,7 +15,9 @@ ProviderError
     ├── RateLimited        too many calls (`retry_after` seconds when told)
     ├── Overloaded         5xx
     ├── ProtocolError      the reply is not what this kind of server sends
-    └── CutOff             the stream ended without a stop reason
+    ├── CutOff             the stream ended without a stop reason
+    ├── CircuitOpen        it failed too often: nobody calls it for a while
+    └── LimitReached       the tokens or the money of the day or month are used up
 """
 
 from __future__ import annotations
@@ -102,3 +104,20 @@ class ProtocolError(ProviderError):
 class CutOff(ProviderError):
     code = "cut_off"
     mend = "The connection ended in the middle of an answer: try again."
+
+
+class CircuitOpen(ProviderError):
+    """Nothing was sent. `retry_after` is the time until the provider is tried again."""
+
+    code = "circuit_open"
+    mend = "Wait or choose another model; “Test connection” in the admin tries it at once."
+
+
+class LimitReached(ProviderError):
+    """Nothing was sent. `retry_after` is the time until the limit begins anew."""
+
+    code = "limit_reached"
+    mend = (
+        "Wait until then, choose the quotes without a model, which are never limited, or ask "
+        "an admin to raise the limit."
+    )

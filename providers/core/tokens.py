@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+
+from providers.core.types import ChatRequest, Usage
 
 # Characters per token, measured with the vocabulary of multilingual-e5: English 3.5,
 # Russian 3.1, code 2.3, Chinese 1.1. The estimate takes the lower end of each group, so
@@ -19,3 +22,13 @@ def estimate_tokens(text: str) -> int:
     wide = sum(1 for char in text if ord(char) >= _FIRST_IDEOGRAPH)
     other = len(text) - ascii_count - wide
     return math.ceil(ascii_count / _LATIN + other / _OTHER_ALPHABET + wide / _IDEOGRAPH)
+
+
+def estimate_usage(request: ChatRequest, written: Iterable[str]) -> Usage:
+    """What a call used whose provider said nothing of it, or that ended before it could."""
+    asked = (request.system, *(message.content for message in request.messages))
+    return Usage(
+        input_tokens=sum(map(estimate_tokens, asked)),
+        output_tokens=estimate_tokens("".join(written)),
+        is_reported=False,
+    )

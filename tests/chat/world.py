@@ -24,6 +24,7 @@ from chat.rights import Caller
 from chat.runs import Runs
 from chat.writing import Pace
 from providers.core.tokens import estimate_tokens
+from providers.limits import limit_notices
 from providers.models import ChatModel, Provider
 from providers.registry import available_chat_models, chat_provider, default_chat_model
 from providers.usage import arecord_usage
@@ -187,6 +188,7 @@ def make_providing(retrieval: FixedRetrieval) -> Providing:
         retrieve=retrieval,
         record_usage=arecord_usage,
         count_tokens=estimate_tokens,
+        limit_notices=limit_notices,
     )
 
 

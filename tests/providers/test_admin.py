@@ -13,7 +13,9 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 
-from providers.models import ChatModel, EmbeddingModel, Provider, UsageRecord
+from providers import circuits
+from providers.core.circuit import FAILURES_TO_OPEN
+from providers.models import ChatModel, EmbeddingModel, Provider, UsageLimit, UsageRecord
 from tests.cast import make_user
 from tests.providers.rows import (
     make_chat_model,
@@ -21,6 +23,7 @@ from tests.providers.rows import (
     make_provider,
     make_rerank_model,
 )
+from tests.providers.usage_rows import make_record
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-planted-1234567890abcdef"
@@ -259,3 +262,43 @@ def test_use_cannot_be_changed(admin: Client) -> None:
     url = reverse("admin:providers_usagerecord_delete", args=[record.pk])
     assert admin.post(url, {"post": "yes"}).status_code == 403
     assert UsageRecord.objects.filter(pk=record.pk).exists()
+
+
+def test_a_provider_that_is_left_alone_says_until_when_and_a_test_calls_it_again(
+    admin: Client,
+) -> None:
+    provider = make_provider(kind="fake", needs_key=False)
+    make_chat_model(provider, "say:ready")
+    for _ in range(FAILURES_TO_OPEN):
+        circuits.note_failure(provider, reason="It answered 500.")
+    page = unescape(admin.get(reverse(LIST)).content.decode())
+    assert "it failed and is not called until" in page
+    assert "It answered 500." in page
+    (said,) = run(admin, "test_connection", provider)
+    assert "ready" in said
+    assert circuits.trouble_of(provider) == ""
+    assert "is not called until" not in admin.get(reverse(LIST)).content.decode()
+
+
+def test_a_failed_test_of_a_connection_leaves_the_circuit_as_it_is(admin: Client) -> None:
+    provider = make_provider(kind="fake", needs_key=False)
+    make_chat_model(provider, "fail:overloaded")
+    for _ in range(FAILURES_TO_OPEN):
+        circuits.note_failure(provider, reason="It answered 500.")
+    run(admin, "test_connection", provider)
+    assert circuits.trouble_of(provider) != ""
+
+
+def test_limits_are_made_here_and_show_what_is_used(admin: Client) -> None:
+    add = reverse("admin:providers_usagelimit_add")
+    ann = make_user("ann")
+    refused = admin.post(add, {"user": ann.pk, "period": "day", "enabled": "on"})
+    assert "Enter the most tokens, the most cost, or both." in refused.content.decode()
+    fields = {"period": "day", "enabled": "on", "most_tokens": 5_000}
+    admin.post(add, {"user": ann.pk, **fields})
+    admin.post(add, {"per_person": "on", **fields})
+    make_record(ann, input_tokens=1_200, output_tokens=34)
+    page = admin.get(reverse("admin:providers_usagelimit_changelist")).content.decode()
+    assert "1,234 of 5,000 tokens" in page
+    assert "counted for each person" in page
+    assert LogEntry.objects.get_for_objects(UsageLimit.objects.all()).count() == 2

@@ -11,6 +11,7 @@ from django.conf import settings
 from providers import registry
 from providers.backends.extractive import Extractive
 from providers.core.errors import NotConfigured
+from providers.guard import GuardedChat, GuardedEmbedder, GuardedReranker
 from providers.models import Provider
 from providers.presets import load_presets
 from providers.testing import FakeChat, HashEmbedder, OverlapReranker
@@ -56,11 +57,27 @@ def test_every_registered_backend_exists(path: str) -> None:
 
 def test_fake_rows_get_the_fakes() -> None:
     provider = make_provider(kind="fake")
-    assert isinstance(registry.chat_provider(make_chat_model(provider)), FakeChat)
-    embedder = registry.embedder(make_embedding_model(provider, dimensions=32))
+    assert isinstance(registry.chat_backend(make_chat_model(provider)), FakeChat)
+    embedder = registry.embedding_backend(make_embedding_model(provider, dimensions=32))
     assert isinstance(embedder, HashEmbedder)
     assert embedder.dimensions == 32
-    assert isinstance(registry.reranker(make_rerank_model(provider)), OverlapReranker)
+    assert isinstance(registry.rerank_backend(make_rerank_model(provider)), OverlapReranker)
+
+
+def test_whoever_asks_gets_the_backend_behind_its_guard() -> None:
+    provider = make_provider(kind="fake")
+    chat = registry.chat_provider(make_chat_model(provider), user_id=None)
+    assert isinstance(chat, GuardedChat)
+    assert isinstance(chat.backend, FakeChat)
+    embedder = registry.embedder(make_embedding_model(provider, dimensions=32))
+    assert isinstance(embedder, GuardedEmbedder)
+    assert (embedder.dimensions, embedder.count_tokens("two words")) == (32, 2)
+    assert isinstance(registry.reranker(make_rerank_model(provider)), GuardedReranker)
+
+
+def test_what_runs_in_this_process_needs_no_guard() -> None:
+    local = make_provider(kind="extractive")
+    assert isinstance(registry.chat_provider(make_chat_model(local), user_id=1), Extractive)
 
 
 def test_a_kind_that_cannot_do_what_is_asked_says_so() -> None:
@@ -119,7 +136,7 @@ def test_a_fresh_install_answers_with_quotes_and_embeds_here() -> None:
     load_presets()
     chat = registry.default_chat_model()
     assert chat.provider.kind == "extractive"
-    assert isinstance(registry.chat_provider(chat), Extractive)
+    assert isinstance(registry.chat_provider(chat, user_id=None), Extractive)
     embedding = registry.default_embedding_model()
     assert embedding is not None
     assert (embedding.provider.kind, embedding.dimensions) == ("local_e5", 384)

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from providers.models import UsageLimit
 from tests.cast import Cast, make_user
 from tests.providers.usage_rows import make_record
 
@@ -112,3 +113,16 @@ def test_a_wrong_filter_is_named_and_the_last_days_are_shown(
 
 def test_the_menu_leads_to_the_page(cast: Cast) -> None:
     assert f'href="{reverse("usage")}"' in page(cast.owner)
+
+
+def test_people_see_the_limits_that_hold_for_them(cast: Cast) -> None:
+    UsageLimit.objects.create(user=cast.owner, period="day", most_tokens=1_000)
+    UsageLimit.objects.create(user=cast.mate, period="day", most_tokens=77_000)
+    make_record(cast.owner, input_tokens=800, output_tokens=10)
+    html = page(cast.owner)
+    assert "Your limits" in html
+    assert '<progress max="100" value="81" aria-label="owner@example.com: 810 of 1,000' in html
+    assert "Begins anew on" in html
+    assert "77,000" not in html
+    make_record(cast.owner, input_tokens=800)
+    assert "Used up: choose the quotes without a model" in page(cast.owner)

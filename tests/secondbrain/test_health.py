@@ -11,7 +11,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from providers.models import EmbeddingModel
+from providers import circuits
+from providers.core.circuit import FAILURES_TO_OPEN
+from providers.models import EmbeddingModel, Provider
 from providers.presets import load_presets
 from secondbrain.health import Check, Level, health
 from tests.cast import Cast, make_user, make_vault
@@ -129,3 +131,19 @@ def test_an_account_is_made_with_its_address_alone_and_can_sign_in(client: Clien
     )
     assert entered.status_code == 302
     assert client.get("/").status_code == 200
+
+
+def test_a_provider_that_is_left_alone_is_named_with_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load_presets()
+    monkeypatch.setenv("OPENAI_API_KEY", "planted")
+    assert named("Answers").level is Level.OK
+    provider = Provider.objects.get(slug="openai")
+    for _ in range(FAILURES_TO_OPEN):
+        circuits.note_failure(provider, reason="It answered 500.")
+    check = named("Answers")
+    assert check.level is Level.WARNING
+    assert "OpenAI: it failed and is not called until" in check.text
+    circuits.note_success(provider)
+    assert named("Answers").level is Level.OK
