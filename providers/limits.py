@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, cast
 
+import structlog
 from django.contrib.auth import get_user_model
+from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -17,6 +19,7 @@ from providers.models import ChatModel, Provider, UsageLimit, UsageRecord
 
 FREE_KINDS = frozenset({"extractive", "local_e5"})
 """Kinds of provider that run in this process: nobody pays for them and they cannot be down."""
+log = structlog.get_logger("providers.limits")
 
 
 def allowances(user_id: int | None, *, now: datetime | None = None) -> list[Allowance]:
@@ -30,8 +33,16 @@ def allowances(user_id: int | None, *, now: datetime | None = None) -> list[Allo
 
 
 def refuse_over_limit(user_id: int | None) -> None:
-    """Raise LimitReached when a limit of the user is used up."""
-    for allowance in allowances(user_id):
+    """Raise LimitReached when a limit of the user is used up.
+
+    A database that is away for a moment stops nobody: an answer is worth more than a check.
+    """
+    try:
+        found = allowances(user_id)
+    except (OperationalError, InterfaceError) as error:
+        log.warning("limits_not_read", error=type(error).__name__)
+        return
+    for allowance in found:
         if allowance.is_spent:
             left = (allowance.resets - timezone.now()).total_seconds()
             raise LimitReached(_spent(allowance), retry_after=max(left, 0.0))

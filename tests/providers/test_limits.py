@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from providers.core.errors import LimitReached
@@ -156,6 +157,17 @@ def test_quotes_without_a_model_need_no_warning(cast: Cast) -> None:
     use(cast.owner, 900)
     quotes = make_chat_model(make_provider("quotes", kind="extractive"))
     assert limit_notices(cast.owner.pk, quotes) == ()
+
+
+def test_a_database_that_is_away_stops_nobody(cast: Cast) -> None:
+    limit(user=cast.owner, most_tokens=0)
+
+    def away(execute: object, *args: object) -> None:
+        raise OperationalError("away")
+
+    with connection.execute_wrapper(away):
+        refuse_over_limit(cast.owner.pk)
+    assert is_refused(cast.owner)
 
 
 @pytest.mark.parametrize(
