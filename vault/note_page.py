@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.module_loading import import_string
 
 from vault import access
+from vault.core.embeds import embedded_span
 from vault.core.rendering import (
     RenderedNote,
     Resolved,
+    ShowEmbedded,
     render_code_note,
     render_note,
+    render_part,
     render_plain,
 )
 from vault.models import Link, Note, ScrubFinding
@@ -27,6 +31,10 @@ from vault.sources import PICTURE_SUFFIXES
 # Longer notes are shown as they stand in the file: a page must not parse for seconds.
 LONGEST_PARSED = 200_000
 MOST_LINKED = 50
+# Embedded parts on one page, one inside the other, and characters of each.
+MOST_EMBEDDED = 40
+DEEPEST_EMBEDDED = 3
+LONGEST_EMBEDDED = 20_000
 
 
 class Addresses(Protocol):
@@ -107,7 +115,7 @@ def note_page(
     related = related_notes(note, scope=scope)
     return NotePage(
         note=note,
-        rendered=_render(note, links, targets, addresses, highlight),
+        rendered=_render(note, _Linked(readable, addresses), (links, targets), highlight),
         cited=cited,
         backlinks=tuple(backlinks.order_by("title", "path")[:MOST_LINKED]),
         outgoing=tuple(row for row in targets.values() if row.pk != note.pk)[:MOST_LINKED],
@@ -145,9 +153,8 @@ def _text_then(user: access.User, source_id: int, note_id: int) -> CitedText | N
 
 def _render(
     note: Note,
-    links: Sequence[Link],
-    targets: dict[int, Note],
-    addresses: Addresses,
+    linked: _Linked,
+    out: tuple[Sequence[Link], dict[int, Note]],
     highlight: tuple[int, int] | None,
 ) -> RenderedNote:
     if len(note.body) > LONGEST_PARSED:
@@ -156,22 +163,59 @@ def _render(
         return render_code_note(note.body, language=note.language, highlight=highlight)
     return render_note(
         note.body,
-        resolve=_resolver(note, links, targets, addresses),
+        resolve=_resolver(note, *out, linked.addresses),
         highlight=highlight,
         title=note.title,
-        tag_url=partial(addresses.tag, note.vault.slug),
+        tag_url=partial(linked.addresses.tag, note.vault.slug),
+        embedded=linked.shower(*out, above=frozenset({note.pk})),
     )
+
+
+@dataclass(slots=True)
+class _Linked:
+    """Shows what a page embeds of the notes that its reader may read."""
+
+    readable: QuerySet[Note]
+    addresses: Addresses
+    left: int = field(default=MOST_EMBEDDED)
+
+    def shower(
+        self, links: Sequence[Link], targets: dict[int, Note], *, above: frozenset[int]
+    ) -> ShowEmbedded:
+        """Shows the embeds of a note with these links; `above` are notes being shown."""
+        known = _known(links, targets)
+
+        def show(target: str, anchor: str) -> str:
+            found = known.get(_key(target))
+            is_too_much = found is None or self.left <= 0 or len(above) > DEEPEST_EMBEDDED
+            if found is None or is_too_much or found.pk in above:
+                return ""
+            self.left -= 1
+            span = embedded_span(found.body, found.headings, anchor)
+            return self._part(found, span, above) if span else ""
+
+        return show
+
+    def _part(self, note: Note, span: tuple[int, int], above: frozenset[int]) -> str:
+        part = note.body[slice(*span)][:LONGEST_EMBEDDED]
+        if note.kind == "code":
+            return render_code_note(part, language=note.language).html
+        links = list(Link.objects.filter(source=note))
+        rows = self.readable.filter(pk__in={link.target_id for link in links})
+        targets = {row.pk: row for row in rows}
+        return render_part(
+            part,
+            resolve=_resolver(note, links, targets, self.addresses),
+            tag_url=partial(self.addresses.tag, note.vault.slug),
+            embedded=self.shower(links, targets, above=above | {note.pk}),
+        )
 
 
 def _resolver(
     note: Note, links: Sequence[Link], targets: dict[int, Note], addresses: Addresses
 ) -> Callable[..., Resolved | None]:
     """Looks a link up among those that were resolved when the note was indexed."""
-    known = {
-        _key(link.raw_target): targets[link.target_id]
-        for link in links
-        if link.target_id in targets
-    }
+    known = _known(links, targets)
     find_picture = picture_finder(note.vault)
 
     def resolve(target: str, *, is_embed: bool) -> Resolved | None:
@@ -185,6 +229,15 @@ def _resolver(
         return Resolved(addresses.note(found.vault.slug, found.path), found.title)
 
     return resolve
+
+
+def _known(links: Sequence[Link], targets: dict[int, Note]) -> dict[str, Note]:
+    """Notes by what links call them."""
+    return {
+        _key(link.raw_target): targets[link.target_id]
+        for link in links
+        if link.target_id in targets
+    }
 
 
 def _key(target: str) -> str:

@@ -19,7 +19,9 @@ from django.utils import timezone
 
 from vault.core.changes import plan_changes
 from vault.core.types import FileState, FileWarning
+from vault.embeds import refresh_embeds
 from vault.indexing import indexed_hash, reading_options
+from vault.lexemes import know_lexemes
 from vault.links import resolve_links
 from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
@@ -293,6 +295,7 @@ class _Sync:
         self.on_progress(SyncProgress("links", 0, 0))
         sources = None if whole else [note.pk for note in stored]
         self.counts["links"] = resolve_links(self.vault.pk, sources=sources)
+        know_lexemes(refresh_embeds(self.vault.pk, changed=sources))
 
     def _loses_too_much(self, lost: int, known: int, found: int) -> bool:
         """Pause with a question instead of deleting what may only be out of sight."""

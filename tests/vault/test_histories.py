@@ -24,6 +24,8 @@ PARTS = (
     "---\nbroken: [\n---\n",
     "Plain words about quorvex.\n\n",
     "See [[a]] and [[sub/c|that]] and ![[missing]].\n\n",
+    "![[b]]\n\n",
+    "Also ![[sub/c#Section]] and ![[a]].\n\n",
     "[[b]] [[Named]] [[d]]\n\n",
     "## Section\n\n" + "A longer paragraph about zelmira. " * 30 + "\n\n",
     "## Section\n\n" + "Another paragraph on tulmane. " * 30 + "\n\n",

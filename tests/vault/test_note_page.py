@@ -146,3 +146,83 @@ def test_without_chat_nobody_is_asked(cast: Cast, settings: Settings) -> None:
     cited = open_page(cast, note, span=(0, 5), source_id=1).cited
     assert cited is not None
     assert cited.state == "unknown"
+
+
+def embed(source: Note, target: Note, anchor: str = "") -> None:
+    """`![[target#anchor]]` as the sync stores it."""
+    link = make_link(source, target)
+    link.anchor, link.is_embed = anchor, True
+    link.save()
+
+
+HEADINGS = [
+    {"level": 2, "text": "Start", "start": 0, "line": 1},
+    {"level": 2, "text": "Drill", "start": 16, "line": 5},
+]
+
+
+def test_an_embedded_section_is_shown_in_a_card_under_a_link_to_its_note(cast: Cast) -> None:
+    pump = make_note(
+        cast.vault, "Pump.md", "## Start\n\nOne.\n\n## Drill\n\nPull the lever.", headings=HEADINGS
+    )
+    note = make_note(cast.vault, "a.md", "# Drill\n\n![[Pump#Drill]]\n\nInside ![[Pump]] a line.")
+    embed(note, pump, "Drill")
+    html = open_page(cast, note).rendered.html
+    page = Page(html)
+    assert "Pull the lever." in page.text
+    assert "One." not in page.text
+    assert html.count('class="embed"') == 2
+    assert page.all("a")[0]["href"] == "/vaults/team/notes/Pump.md#h-drill"
+    assert len([ident for _, attrs in page.elements if (ident := attrs.get("id"))]) == 1
+
+
+def test_an_embedded_block_or_code_is_shown_and_a_missing_part_is_a_link(cast: Cast) -> None:
+    pump = make_note(cast.vault, "Pump.md", "One.\n\n- two\n- three ^b1\n")
+    code = make_note(cast.vault, "a.py", "def drain(): pass", kind="code", language="python")
+    note = make_note(cast.vault, "a.md", "![[Pump#^b1]]\n\n![[a.py]]\n\n![[Pump#Nowhere]]")
+    embed(note, pump, "^b1")
+    embed(note, code)
+    make_link(note, code, "a.py")
+    page = Page(open_page(cast, note).rendered.html)
+    assert "three" in page.text
+    assert "two" not in page.text
+    assert "def drain(): pass" in page.text
+    assert "Pump > Nowhere" in page.text
+
+
+def test_embeds_in_a_loop_end(cast: Cast) -> None:
+    one = make_note(cast.vault, "One.md", "Alpha.\n\n![[Two]]")
+    two = make_note(cast.vault, "Two.md", "Beta.\n\n![[One]]")
+    embed(one, two)
+    embed(two, one)
+    text = Page(open_page(cast, one).rendered.html).text
+    assert (text.count("Alpha."), text.count("Beta.")) == (1, 1)
+
+
+def test_nothing_of_a_note_that_the_reader_may_not_read_is_embedded(cast: Cast) -> None:
+    hidden = make_note(cast.foreign_vault, "Hidden.md", "Secret words.")
+    middle = make_note(cast.vault, "Middle.md", "Seen.\n\n![[Hidden]]")
+    note = make_note(cast.vault, "a.md", "![[Hidden]]\n\n![[Middle]]")
+    for source, target in ((note, hidden), (note, middle), (middle, hidden)):
+        embed(source, target)
+    text = Page(open_page(cast, note).rendered.html).text
+    assert "Seen." in text
+    assert "Secret" not in text
+
+
+def test_a_page_shows_a_bounded_number_of_embeds(cast: Cast) -> None:
+    parts = [
+        make_note(cast.vault, f"p{n}.md", f"Part {n}.") for n in range(module.MOST_EMBEDDED + 5)
+    ]
+    note = make_note(cast.vault, "a.md", "\n\n".join(f"![[p{n}]]" for n in range(len(parts))))
+    for part in parts:
+        embed(note, part)
+    text = Page(open_page(cast, note).rendered.html).text
+    assert text.count("Part ") == module.MOST_EMBEDDED
+
+
+def test_hostile_markup_in_an_embedded_part_is_as_harmless_as_in_a_note(cast: Cast) -> None:
+    evil = make_note(cast.vault, "Evil.md", "<script>x</script> [a](javascript:x) <img onerror=x>")
+    note = make_note(cast.vault, "a.md", "![[Evil]]")
+    embed(note, evil)
+    assert Page(open_page(cast, note).rendered.html).live == []

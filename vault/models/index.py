@@ -32,6 +32,9 @@ class Chunk(models.Model):
     made_tokens = models.TextField(
         blank=True, help_text=_("Identifiers and character n-grams made for keyword search.")
     )
+    embedded_text = models.TextField(
+        blank=True, help_text=_("What is embedded here from other notes, for keyword search.")
+    )
     start = models.PositiveIntegerField(help_text=_("character offset in the note's body"))
     end = models.PositiveIntegerField()
     start_line = models.PositiveIntegerField()
@@ -52,6 +55,7 @@ class Chunk(models.Model):
             F("context"),
             F("content"),
             F("made_tokens"),
+            F("embedded_text"),
         ),
         output_field=SearchVectorField(),
         db_persist=True,

@@ -13,23 +13,26 @@ from vault.core.rendering.note import (
     RenderedNote,
     render_code_note,
     render_note,
+    render_part,
     render_plain,
 )
 from vault.core.rendering.parsers import answer_parser, note_parser
 from vault.core.rendering.sanitising import sanitise
-from vault.core.rendering.targets import Resolve, Resolved
+from vault.core.rendering.targets import Resolve, Resolved, ShowEmbedded
 
 __all__ = [
     "OutlineEntry",
     "RenderedNote",
     "Resolve",
     "Resolved",
+    "ShowEmbedded",
     "anchor_id",
     "answer_parser",
     "highlight_code",
     "note_parser",
     "render_code_note",
     "render_note",
+    "render_part",
     "render_plain",
     "sanitise",
 ]

@@ -15,7 +15,7 @@ from vault.core.rendering.citing import Citing, cite
 from vault.core.rendering.code import highlight_code
 from vault.core.rendering.parsers import note_parser
 from vault.core.rendering.sanitising import sanitise
-from vault.core.rendering.targets import Resolve, resolve_nothing
+from vault.core.rendering.targets import Resolve, ShowEmbedded, resolve_nothing
 
 # What the browser jumps to: the first mark of the cited span.
 CITED_ID = "cited"
@@ -53,26 +53,43 @@ def render_note(
     highlight: tuple[int, int] | None = None,
     title: str = "",
     tag_url: Callable[[str], str] | None = None,
+    embedded: ShowEmbedded | None = None,
 ) -> RenderedNote:
     """Markdown as Obsidian's reading view shows it.
 
     `highlight` are characters of `body`: exactly these are wrapped in
     `<mark class="cited">`, and the first mark has the id "cited". `tag_url` makes the
-    address that a tag leads to.
+    address that a tag leads to. `embedded` gives what embeds show that stand on their own.
     """
     parser = note_parser()
-    env: dict[str, Any] = {"resolve": resolve, "tag_url": tag_url}
+    env: dict[str, Any] = {"resolve": resolve, "tag_url": tag_url, "embedded": embedded}
     tokens = parser.parse(body, env)
     outline = _outline(tokens)
     span = _clamped(highlight, len(body))
     if span:
         tokens = cite(tokens, Citing(parser, env, body, *span))
-    title_tokens, tokens = _split_title(tokens, title)
+    title_tokens, tokens = _split_title(_with_cards(tokens), title)
     if title_tokens:
         outline = outline[1:]
     head = parser.renderer.render(title_tokens, parser.options, env)
     html = parser.renderer.render(tokens, parser.options, env)
     return _finish(html, head, outline, is_cited=span is not None)
+
+
+def render_part(
+    part: str,
+    *,
+    resolve: Resolve = resolve_nothing,
+    tag_url: Callable[[str], str] | None = None,
+    embedded: ShowEmbedded | None = None,
+) -> str:
+    """A part of a note as it stands inside another: clean, and without ids to jump to."""
+    parser = note_parser()
+    env: dict[str, Any] = {"resolve": resolve, "tag_url": tag_url, "embedded": embedded}
+    tokens = _with_cards(parser.parse(part, env))
+    for token in tokens:
+        token.attrs.pop("id", None)
+    return sanitise(parser.renderer.render(tokens, parser.options, env))
 
 
 def render_plain(body: str, *, highlight: tuple[int, int] | None = None) -> RenderedNote:
@@ -109,6 +126,23 @@ def _outline(tokens: list[Token]) -> tuple[OutlineEntry, ...]:
             if text:
                 entries.append(OutlineEntry(int(token.tag[1]), text, str(token.attrs["id"])))
     return tuple(entries)
+
+
+def _with_cards(tokens: list[Token]) -> list[Token]:
+    """Paragraphs that are one embed and nothing else become cards."""
+    result: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        inline = tokens[position + 1] if position + 2 < len(tokens) else None
+        children = (inline.children or []) if inline and inline.type == "inline" else []
+        is_alone = [child.type for child in children] == ["embed"]
+        if tokens[position].type == "paragraph_open" and is_alone:
+            result.append(Token("embed_card", "", 0, meta=children[0].meta))
+            position += 3
+        else:
+            result.append(tokens[position])
+            position += 1
+    return result
 
 
 def _split_title(tokens: list[Token], title: str) -> tuple[list[Token], list[Token]]:

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from vault.core.rendering.anchors import anchor_id
 from vault.core.rendering.code import highlight_code
 from vault.core.rendering.math import render_math
-from vault.core.rendering.targets import Resolve, Resolved, resolve_nothing
+from vault.core.rendering.targets import Resolve, Resolved, ShowEmbedded, resolve_nothing
 
 # (tokens, index, env) -> HTML
 Rule = Callable[[Sequence[Token], int, dict[str, Any]], str]
@@ -98,6 +98,18 @@ def _embed(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
         return _picture(resolved, meta["alias"], meta["target"])
     link = _inside_link(meta["target"], meta["anchor"], env)
     return f'<span class="embed">{link}{escape(meta["shown"])}</a></span>'
+
+
+def _embed_card(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
+    """An embed that is a paragraph of its own: the embedded text under a link to its note."""
+    meta = tokens[index].meta
+    show = cast("ShowEmbedded | None", env.get("embedded"))
+    html = show(meta["target"], meta["anchor"]) if show else ""
+    if not html:
+        return f"<p>{_embed(tokens, index, env)}</p>\n"
+    link = _inside_link(meta["target"], meta["anchor"], env)
+    title = meta["alias"] or meta["shown"]
+    return f'<div class="embed">{link}{escape(title)}</a>\n{html}</div>\n'
 
 
 def _image(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
@@ -222,6 +234,7 @@ _RULES: dict[str, Rule] = {
     "cited_open": _cited_open,
     "code_block": _fence,
     "embed": _embed,
+    "embed_card": _embed_card,
     "fence": _fence,
     "image": _image,
     "link_open": _link_open,

@@ -21,6 +21,12 @@ class Resolve(Protocol):
     def __call__(self, target: str, *, is_embed: bool) -> Resolved | None: ...
 
 
+class ShowEmbedded(Protocol):
+    """HTML of the part of a note that an embed shows. Empty: nothing to show."""
+
+    def __call__(self, target: str, anchor: str) -> str: ...
+
+
 def resolve_nothing(target: str, *, is_embed: bool) -> Resolved | None:
     """For texts whose links lead nowhere in a vault, such as answers."""
     return None

@@ -1,0 +1,82 @@
+"""What a note embeds is found through it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.vault.folders import Folder, make_folder, snapshot
+from vault.embeds import refresh_embeds
+from vault.models import LexemeFrequency
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return make_folder(tmp_path / "notes")
+
+
+def test_an_embedded_section_is_found_through_the_embedding_note(folder: Folder) -> None:
+    folder.write("pump.md", "# Pump\n\nquorvex\n\n## Drill\n\nzelmira %%tulmane%%\n\n## End\n\nx")
+    folder.write("a.md", "## First\n\nWords.\n\n## Second\n\n![[pump#Drill]]\n")
+    folder.sync()
+    assert folder.found("zelmira") == ["a.md", "pump.md"]
+    assert folder.found("quorvex") == ["pump.md"]
+    assert folder.found("tulmane") == []
+    first, second = folder.chunks("a.md")
+    assert first.embedded_text == ""
+    assert second.embedded_text == "## Drill\n\nzelmira"
+    assert "zelmira" not in second.content
+    assert LexemeFrequency.objects.filter(lexeme="zelmira", text_config=second.text_config).exists()
+
+
+def test_the_embedding_note_follows_what_it_embeds(folder: Folder) -> None:
+    folder.write("pump.md", "quorvex ^b1\n\nzelmira")
+    folder.write("a.md", "![[pump#^b1]]")
+    folder.sync()
+    assert folder.found("quorvex") == ["a.md", "pump.md"]
+    embedded_hash = folder.chunks("a.md")[0].embed_hash
+    folder.write("pump.md", "tulmane ^b1\n\nzelmira")
+    folder.sync()
+    assert folder.found("quorvex") == []
+    assert folder.found("tulmane") == ["a.md", "pump.md"]
+    assert folder.chunks("a.md")[0].embed_hash == embedded_hash
+    folder.delete("pump.md")
+    folder.write("other.md", "zelmira")
+    folder.sync()
+    assert folder.found("tulmane") == []
+
+
+def test_embeds_in_embeds_are_found_and_loops_end(folder: Folder) -> None:
+    folder.write("one.md", "alpha\n\n![[two]]")
+    folder.write("two.md", "beta\n\n![[three]]")
+    folder.write("three.md", "gamma\n\n![[one]] ![[three]]")
+    folder.sync()
+    for word in ("alpha", "beta", "gamma"):
+        assert folder.found(word) == ["one.md", "three.md", "two.md"]
+    assert folder.chunks("one.md")[0].embedded_text.count("alpha") == 0
+    folder.write("three.md", "delta")
+    folder.sync()
+    assert folder.found("delta") == ["one.md", "three.md", "two.md"]
+    assert folder.found("gamma") == []
+
+
+def test_a_second_look_changes_nothing(folder: Folder) -> None:
+    folder.write("pump.md", "quorvex-77 " * 3)
+    folder.write("a.md", "![[pump]] and ![[pump#Nowhere]] and ![[picture.png]]")
+    folder.sync()
+    before = snapshot(folder.vault)
+    assert refresh_embeds(folder.vault.pk) == []
+    folder.sync(full=True)
+    assert snapshot(folder.vault) == before
+
+
+def test_a_note_of_another_vault_is_not_embedded(folder: Folder, tmp_path: Path) -> None:
+    other = make_folder(tmp_path / "other")
+    other.write("pump.md", "quorvex")
+    other.sync()
+    folder.write("a.md", "![[pump]]")
+    folder.sync()
+    assert folder.found("quorvex") == []

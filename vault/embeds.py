@@ -1,0 +1,115 @@
+"""Text that a note embeds, where keyword search finds it through the embedding note."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from django.db.models import F
+
+from vault.core.embeds import embedded_span, shown_text
+from vault.core.lexical import made_tokens
+from vault.models import Chunk, Link, Note
+
+# An embed in an embed in an embed is shown; more is nobody's reading.
+DEEPEST = 3
+# Characters of one embed, and of all of them in one chunk.
+LONGEST_EMBED = 20_000
+MOST_CHARACTERS = 60_000
+BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """`![[target#anchor]]` at `start` in the body of a note."""
+
+    source_id: int
+    target_id: int
+    anchor: str
+    start: int
+
+
+def refresh_embeds(vault_id: int, *, changed: Collection[int] | None = None) -> list[int]:
+    """Bring the embedded text of a vault's chunks up to date; ids of the notes it changed.
+
+    `changed` limits it to what shows these notes: enough when no link leads elsewhere now.
+    """
+    by_source = _embeds_of(vault_id)
+    stale = Chunk.objects.filter(vault_id=vault_id).exclude(embedded_text="")
+    holding = set(by_source) | set(stale.values_list("note_id", flat=True).distinct())
+    wanted = sorted(holding if changed is None else holding & _showing(changed, by_source))
+    touched: list[int] = []
+    for begin in range(0, len(wanted), BATCH):
+        touched += _refresh(wanted[begin : begin + BATCH], by_source)
+    return touched
+
+
+def _embeds_of(vault_id: int) -> dict[int, list[Embed]]:
+    links = Link.objects.filter(vault_id=vault_id, is_embed=True, target__isnull=False)
+    links = links.exclude(target_id=F("source_id")).order_by("source_id", "start")
+    by_source: dict[int, list[Embed]] = defaultdict(list)
+    for row in links.values_list("source_id", "target_id", "anchor", "start"):
+        by_source[row[0]].append(Embed(*row))
+    return dict(by_source)
+
+
+def _showing(changed: Collection[int], by_source: dict[int, list[Embed]]) -> set[int]:
+    """These notes, and those that show them, at most DEEPEST embeds away."""
+    by_target: dict[int, set[int]] = defaultdict(set)
+    for source, embeds in by_source.items():
+        for embed in embeds:
+            by_target[embed.target_id].add(source)
+    reached = set(changed)
+    edge = set(changed)
+    for _ in range(DEEPEST):
+        edge = {source for note in edge for source in by_target.get(note, ())} - reached
+        reached |= edge
+    return reached
+
+
+def _refresh(note_ids: list[int], by_source: dict[int, list[Embed]]) -> list[int]:
+    texts = _Texts(by_source)
+    chunks = Chunk.objects.filter(note_id__in=note_ids).defer("tsv").order_by("note_id", "ordinal")
+    changed = []
+    for chunk in chunks:
+        inside = [e for e in by_source.get(chunk.note_id, ()) if chunk.start <= e.start < chunk.end]
+        if not inside and not chunk.embedded_text:
+            continue
+        text = "\n\n".join(filter(None, (texts.of(embed) for embed in inside)))[:MOST_CHARACTERS]
+        made = made_tokens("\n".join(filter(None, (chunk.heading_text, chunk.content, text))))
+        if (chunk.embedded_text, chunk.made_tokens) != (text, made):
+            chunk.embedded_text, chunk.made_tokens = text, made
+            changed.append(chunk)
+    Chunk.objects.bulk_update(changed, ["embedded_text", "made_tokens"], batch_size=100)
+    return list(dict.fromkeys(chunk.note_id for chunk in changed))
+
+
+@dataclass(slots=True)
+class _Texts:
+    """Reads what embeds show; each note once."""
+
+    by_source: dict[int, list[Embed]]
+    _notes: dict[int, Note | None] = field(default_factory=dict)
+
+    def of(self, embed: Embed, above: frozenset[int] = frozenset()) -> str:
+        """What an embed shows, with what is embedded in that; nothing twice in a loop."""
+        above |= {embed.source_id}
+        note = self._note(embed.target_id)
+        if note is None or note.pk in above or len(above) > DEEPEST:
+            return ""
+        span = embedded_span(note.body, note.headings, embed.anchor)
+        if span is None:
+            return ""
+        start, end = span
+        parts = [shown_text(note.body[start:end][:LONGEST_EMBED])]
+        for inner in self.by_source.get(note.pk, ()):
+            if start <= inner.start < end and sum(map(len, parts)) < LONGEST_EMBED:
+                parts.append(self.of(inner, above))
+        return "\n\n".join(part for part in parts if part)
+
+    def _note(self, note_id: int) -> Note | None:
+        if note_id not in self._notes:
+            notes = Note.objects.only("body", "headings")
+            self._notes[note_id] = notes.filter(pk=note_id).first()
+        return self._notes[note_id]
