@@ -13,6 +13,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from providers.circuits import trouble_of
+from providers.core.errors import ProviderError
 from providers.core.redaction import last_four
 from providers.fields import UnreadableSecret
 from providers.forms import ProviderForm
@@ -28,8 +29,10 @@ from providers.models import (
     UsageRecord,
 )
 from providers.probes import probe_provider
+from providers.refreshing import Refreshed, refresh_models
 from providers.registry import availability, key_of
 
+_MOST_NAMES = 20
 _MODEL_TABLES: tuple[type[ProviderModel], ...] = (ChatModel, EmbeddingModel, RerankModel)
 
 
@@ -40,7 +43,7 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
     list_filter = ("kind", "enabled", "origin")
     search_fields = ("name", "slug", "base_url")
     readonly_fields = ("key_state", "is_available", "why_not", "origin", "edited")
-    actions = ("test_connection", "clone")
+    actions = ("test_connection", "refresh", "clone")
     fieldsets = (
         (None, {"fields": ("name", "slug", "kind", "enabled", "position")}),
         (_("Address"), {"fields": ("base_url", "base_url_variable")}),
@@ -98,6 +101,18 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
                 else:
                     messages.error(request, f"{text} {result.mend}".strip())
 
+    @admin.action(description=_("Refresh the list of models"), permissions=["change"])
+    def refresh(self, request: HttpRequest, queryset: QuerySet[Provider]) -> None:
+        for provider in queryset:
+            try:
+                refreshed = refresh_models(provider)
+            except ProviderError as error:
+                place = "" if str(error).startswith(provider.name) else f"{provider.name}: "
+                messages.error(request, f"{place}{error} {error.mend}")
+            else:
+                for said in _what_changed(refreshed):
+                    messages.success(request, f"{provider.name}: {said}")
+
     @admin.action(description=_("Clone with its models, without its key"), permissions=["add"])
     def clone(self, request: HttpRequest, queryset: QuerySet[Provider]) -> None:
         copies = [_clone(provider) for provider in queryset]
@@ -110,15 +125,31 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
 class ProviderModelAdmin(admin.ModelAdmin[Any]):
     """What the pages of chat, embedding and rerank models share."""
 
+    actions = ("switch_on", "switch_off")
     list_filter = ("provider", "enabled", "is_default", "origin")
     list_select_related = ("provider",)
     search_fields = ("name", "label")
-    readonly_fields = ("origin", "edited")
+    readonly_fields = ("origin", "edited", "missing_since")
     autocomplete_fields = ("provider",)
 
     @admin.display(description=_("available"), boolean=True)
     def is_available(self, model: ProviderModel) -> bool:
-        return model.enabled and availability(model.provider).is_available
+        return not self.why_not(model)
+
+    @admin.display(description=_("why not"))
+    def why_not(self, model: ProviderModel) -> str:
+        """The reason, the nearest first: the model's own, then its provider's."""
+        if not model.enabled:
+            return gettext("it is switched off")
+        return availability(model.provider).reason or trouble_of(model.provider)
+
+    @admin.action(description=_("Switch on"), permissions=["change"])
+    def switch_on(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        queryset.update(enabled=True, edited=True)
+
+    @admin.action(description=_("Switch off"), permissions=["change"])
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        queryset.update(enabled=False, edited=True)
 
     def save_model(
         self,
@@ -141,6 +172,8 @@ class ChatModelAdmin(ProviderModelAdmin):
         "name",
         "provider",
         "is_available",
+        "why_not",
+        "missing_since",
         "is_default",
         "context_window",
         "max_output_tokens",
@@ -155,6 +188,7 @@ class EmbeddingModelAdmin(ProviderModelAdmin):
         "name",
         "provider",
         "is_available",
+        "why_not",
         "is_default",
         "dimensions",
         "max_tokens",
@@ -164,7 +198,16 @@ class EmbeddingModelAdmin(ProviderModelAdmin):
 
 @admin.register(RerankModel)
 class RerankModelAdmin(ProviderModelAdmin):
-    list_display = ("__str__", "name", "provider", "is_available", "is_default", "shape", "enabled")
+    list_display = (
+        "__str__",
+        "name",
+        "provider",
+        "is_available",
+        "why_not",
+        "is_default",
+        "shape",
+        "enabled",
+    )
 
 
 @admin.register(UsageRecord)
@@ -210,6 +253,25 @@ class UsageLimitAdmin(admin.ModelAdmin[UsageLimit]):
     def used(self, limit: UsageLimit) -> str:
         allowance = allowance_of(limit)
         return used_of(allowance) if allowance else gettext("counted for each person")
+
+
+def _what_changed(refreshed: Refreshed) -> list[str]:
+    """The outcome of a refresh in sentences; one that says so when there was none."""
+    parts = (
+        (_("new, switched off until you switch them on"), refreshed.added),
+        (_("not listed any more, kept as they are"), refreshed.vanished),
+        (_("listed again"), refreshed.returned),
+        (_("not for chat; enter by hand what you need of"), refreshed.by_hand),
+    )
+    said = [f"{len(names)} {text}: {_shortened(names)}" for text, names in parts if names]
+    if not (refreshed.added or refreshed.vanished or refreshed.returned):
+        said.insert(0, gettext("its chat models are as before"))
+    return said
+
+
+def _shortened(names: list[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMES])
+    return shown if len(names) <= _MOST_NAMES else f"{shown}, …"
 
 
 def _clone(provider: Provider) -> Provider:

@@ -15,10 +15,20 @@ _FIRST_FAILURE = 300
 
 async def post_json(endpoint: Endpoint, path: str, payload: Mapping[str, Any]) -> Any:
     """The reply of one POST to `<base URL><path>`. Raises ProviderError."""
+    headers = authorization(endpoint)
+    return await _reply(endpoint, path, "POST", json=payload, headers=headers)
+
+
+async def get_json(endpoint: Endpoint, path: str, *, headers: Mapping[str, str]) -> Any:
+    """The reply of one GET of `<base URL><path>`. Raises ProviderError."""
+    return await _reply(endpoint, path, "GET", headers=headers)
+
+
+async def _reply(endpoint: Endpoint, path: str, method: str, **request: Any) -> Any:
     with translated(endpoint):
         async with guarded_client(endpoint) as client:
             url = f"{endpoint.base_url}{path}"
-            response = await client.post(url, json=payload, headers=authorization(endpoint))
+            response = await client.request(method, url, **request)
             if response.status_code >= _FIRST_FAILURE:
                 raise error_for_response(response, url=url)
             refuse_other_than("application/json", response)

@@ -17,6 +17,7 @@ from providers import circuits
 from providers.core.circuit import FAILURES_TO_OPEN
 from providers.models import ChatModel, EmbeddingModel, Provider, UsageLimit, UsageRecord
 from tests.cast import make_user
+from tests.contracts.server import json_reply, serving_in_a_thread
 from tests.providers.rows import (
     make_chat_model,
     make_embedding_model,
@@ -302,3 +303,51 @@ def test_limits_are_made_here_and_show_what_is_used(admin: Client) -> None:
     assert "1,234 of 5,000 tokens" in page
     assert "counted for each person" in page
     assert LogEntry.objects.get_for_objects(UsageLimit.objects.all()).count() == 2
+
+
+def test_the_list_of_models_is_refreshed_and_told(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = make_provider(base_url="", base_url_variable="ACME_URL", needs_key=False)
+    make_chat_model(provider, "old")
+    listed = json_reply({"data": [{"id": "new"}, {"id": "text-embedding-x"}]})
+    with serving_in_a_thread(listed) as server:
+        monkeypatch.setenv("ACME_URL", server.url)
+        first = run(admin, "refresh", provider)
+        second = run(admin, "refresh", provider)
+    by_hand = "Acme: 1 not for chat; enter by hand what you need of: text-embedding-x"
+    assert first == [
+        "Acme: 1 new, switched off until you switch them on: new",
+        "Acme: 1 not listed any more, kept as they are: old",
+        by_hand,
+    ]
+    assert second == ["Acme: its chat models are as before", by_hand]
+
+
+def test_a_refresh_that_fails_says_how_to_mend_it(admin: Client) -> None:
+    (said,) = run(admin, "refresh", make_provider(needs_key=True))
+    assert said.startswith("Acme: it has no key: enter it in the admin")
+    assert "Set the provider's key" in said
+
+
+def test_a_long_list_is_told_shortly(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = make_provider(base_url="", base_url_variable="ACME_URL", needs_key=False)
+    entries = [{"id": f"model-{number:03}"} for number in range(300)]
+    with serving_in_a_thread(json_reply({"data": entries})) as server:
+        monkeypatch.setenv("ACME_URL", server.url)
+        (said,) = run(admin, "refresh", provider)
+    assert said.startswith("Acme: 300 new")
+    assert said.endswith("model-019, …")
+
+
+def test_models_are_switched_on_and_off_and_say_why_they_cannot_be_used(admin: Client) -> None:
+    model = make_chat_model(make_provider(needs_key=False), enabled=False)
+    models = reverse("admin:providers_chatmodel_changelist")
+    assert "it is switched off" in admin.get(models).content.decode()
+    admin.post(models, {"action": "switch_on", "_selected_action": [model.pk]})
+    model.refresh_from_db()
+    assert (model.enabled, model.edited) == (True, True)
+    assert "it is switched off" not in admin.get(models).content.decode()
+    admin.post(models, {"action": "switch_off", "_selected_action": [model.pk]})
+    model.refresh_from_db()
+    assert not model.enabled
