@@ -30,6 +30,10 @@ _LEAST_OF_BEST_FOR_SECOND = 0.3
 _TITLE_WEIGHT = 0.4
 _SHORT_WORD_WEIGHT = 0.25
 _SHORT_WORD = 3
+# A sentence that asks (a list of questions, a heading of an FAQ) holds the question's words
+# and answers nothing.
+_ASKING_WEIGHT = 0.2
+_QUESTION_MARKS = ("?", "？", "؟")
 _STEM_SHARE = 0.7
 _STEM_LEAST = 4
 
@@ -131,6 +135,8 @@ def _scored(
         # Earlier passages were ranked higher by the search that found them.
         prior = 1.0 / (1.0 + 0.05 * index)
         score = (own + (title if own else 0.0)) * prior / (1.0 + len(text) / 1000)
+        if text.rstrip('*_"»”’) ').endswith(_QUESTION_MARKS):
+            score *= _ASKING_WEIGHT
         candidates.append(_Candidate(index, position, text, score, (own + title) / total))
     return [candidate for candidate in candidates if candidate.score > 0]
 

@@ -108,6 +108,14 @@ def test_a_rare_word_outweighs_common_ones() -> None:
     assert "Zelmira fixed it." in texts
 
 
+def test_a_sentence_that_answers_goes_before_one_that_asks_the_same() -> None:
+    asks = GroundingPassage(1, "Welcome", "- Who can read a conversation?\n- Who is the owner?")
+    answers = GroundingPassage(2, "Rights", "A conversation is read by its owner alone.")
+    found = quotes("Who can read a conversation?", asks, answers)
+    assert found[-1] == "A conversation is read by its owner alone."
+    assert "Who can read a conversation?" not in found
+
+
 def test_equal_sentences_are_quoted_once() -> None:
     copy = GroundingPassage(2, "Copy", PUMP.text)
     found = quotes("Why did the pump repair take so long?", PUMP, copy)
