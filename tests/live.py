@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import urlsplit
 
 from django.db import connection
 
@@ -30,25 +30,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def test_database_url() -> str:
-    """The database of this test run, as a child process can reach it."""
-    settings = connection.settings_dict
-    user = settings["USER"] or "postgres"
-    host = str(settings["OPTIONS"].get("host") or settings["HOST"])
-    if host.startswith("/"):
-        return f"postgres://{user}@/{settings['NAME']}?host={quote(host, safe='/')}"
-    login = f"{user}:{quote(settings['PASSWORD'])}" if settings["PASSWORD"] else user
-    return f"postgres://{login}@{host}:{settings['PORT'] or 5432}/{settings['NAME']}"
-
-
-test_database_url.__test__ = False  # type: ignore[attr-defined]
+def database_url() -> str:
+    """The database of this test run, as a process of its own reaches it."""
+    name = str(connection.settings_dict["NAME"])
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
 def child_environment(**extra: str) -> dict[str, str]:
     """The environment of a process of the product that works on the test database."""
     return {
         **os.environ,
-        "DATABASE_URL": test_database_url(),
+        "DATABASE_URL": database_url(),
         "DJANGO_SETTINGS_MODULE": "tests.settings",
         "OMP_NUM_THREADS": "1",
         **extra,

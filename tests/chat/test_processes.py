@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, closing
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import connection
 from django.db.models.functions import Now
 
 from chat.models import Conversation, Message, Run
 from tests.cast import Cast
 from tests.chat.test_sse import bearer, parse
 from tests.chat.world import World, caller, make_model
+from tests.live import child_environment, free_port
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -41,20 +38,11 @@ SLOW_MODEL = "pause:0.05|words:400"
 @pytest.fixture
 def server(people: Cast) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A web process of its own on the test database, and its address."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    place = urlsplit(os.environ["DATABASE_URL"])
-    name = str(connection.settings_dict["NAME"])
-    environment = {
-        **os.environ,
-        "DATABASE_URL": urlunsplit(place._replace(path=f"/{name}")),
-        "DJANGO_SETTINGS_MODULE": "tests.settings",
-    }
+    port = free_port()
     daphne = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(
         [*daphne, "secondbrain.asgi:application"],
-        env=environment,
+        env=child_environment(),
         cwd=settings.BASE_DIR,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -67,11 +55,11 @@ def server(people: Cast) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 async def wait_until_up(address: str) -> None:
-    async with httpx.AsyncClient() as client:
+    async with httpx2.AsyncClient() as client:
         for _ in range(300):
             try:
                 await client.get(f"{address}/healthz")
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 await asyncio.sleep(0.1)
             else:
                 return
@@ -94,7 +82,7 @@ async def ask(address: str, people: Cast, *, words: int) -> tuple[list[dict[str,
 async def read(url: str, headers: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
     body = {"text": "Count", "mode": "no_notes"}
     async with (
-        httpx.AsyncClient(timeout=30) as client,
+        httpx2.AsyncClient(timeout=30) as client,
         client.stream("POST", url, content=json.dumps(body), headers=headers) as response,
     ):
         assert response.status_code == 200

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import connection
+
+from tests.live import child_environment
 
 # As in production, only quicker.
 QUICK = {
@@ -28,12 +28,6 @@ QUICK = {
     "WORKER_STOP": "5",
     "QUIET_SECONDS": "0",
 }
-
-
-def database_url() -> str:
-    """Address of the database that this test uses."""
-    name = str(connection.settings_dict["NAME"])
-    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
 def wait_until(is_so: Callable[[], bool], what: str, *, seconds: float = 60) -> None:
@@ -98,8 +92,9 @@ class RunningWorker:
 def running_worker(*options: str, **environment: str) -> Iterator[RunningWorker]:
     """The worker command; killed with all it started when the test is over."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", *options]
-    env = {**os.environ, **QUICK, "DATABASE_URL": database_url(), **environment}
-    worker = RunningWorker(subprocess.Popen(command, env=env))
+    worker = RunningWorker(
+        subprocess.Popen(command, env=child_environment(**{**QUICK, **environment}))
+    )
     try:
         yield worker
     finally:

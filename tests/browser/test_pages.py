@@ -1,0 +1,116 @@
+"""Every page at desk and phone width, light and dark: accessible, and nothing sticks out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import SignIn
+from tests.browser.test_road import QUESTION, ask
+from tests.live import LiveProduct
+from vault.models import Vault
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.xdist_group("browser")]
+WIDE, PHONE = (1440, 900), (390, 844)
+LOOKS = [(WIDE, "light"), (PHONE, "dark")]
+PAGES = (
+    "/",
+    "/search?q=heron",
+    "/search?q=nothing-like-this",
+    "/vaults/",
+    "/vaults/pond/",
+    "/vaults/pond/notes/Birds/Heron.md?span=37-88",
+    "/usage",
+)
+
+
+def troubles_of(page: Page) -> list[str]:
+    """What axe finds, and whether the page is wider than its window."""
+    found = [
+        f"{violation['id']}: {node['target']}"
+        for violation in Axe().run(page).response["violations"]
+        for node in violation["nodes"]
+    ]
+    overflow = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    return [*found, *([f"{overflow} px too wide"] if overflow > 0 else [])]
+
+
+def test_pages_are_accessible_in_every_look(
+    sign_in: SignIn, owner: User, pond: Vault, product: LiveProduct
+) -> None:
+    page = sign_in(owner)
+    found: dict[str, list[str]] = {}
+    for (width, height), scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        for path in PAGES:
+            page.goto(f"{product.url}{path}")
+            if troubles := troubles_of(page):
+                found[f"{path} {width} {scheme}"] = troubles
+    assert found == {}
+
+
+def test_an_answer_is_accessible_with_its_passage_open(
+    sign_in: SignIn, owner: User, pond: Vault
+) -> None:
+    page = sign_in(owner)
+    ask(page, QUESTION)
+    answer = page.locator(".answer").last
+    expect(answer).to_have_attribute("data-status", "done")
+    assert troubles_of(page) == []
+    answer.locator("a.cite").first.focus()
+    expect(page.get_by_role("dialog", name="Passage")).to_be_visible()
+    assert troubles_of(page) == []
+    page.get_by_text("How this was found").click()
+    expect(page.get_by_text(re.compile("candidates?"), exact=False).first).to_be_visible()
+    assert troubles_of(page) == []
+
+
+def test_the_door_is_accessible(sign_in: SignIn, owner: User, product: LiveProduct) -> None:
+    page = sign_in(owner)
+    page.context.clear_cookies()
+    for (width, height), scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.goto(f"{product.url}/accounts/login/")
+        assert troubles_of(page) == []
+
+
+def test_search_is_used_by_keyboard_and_its_state_is_in_the_address(
+    sign_in: SignIn, owner: User, pond: Vault
+) -> None:
+    page = sign_in(owner)
+    page.keyboard.press("Control+k")
+    page.wait_for_url(re.compile("/search"))
+    page.wait_for_load_state("load")
+    page.keyboard.type("kingfisher mill")
+    expect(page.get_by_role("link", name="Kingfisher").first).to_be_visible()
+    page.wait_for_url(re.compile("q=kingfisher"))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/vaults/pond/notes/"))
+    page.go_back()
+    expect(page.get_by_role("searchbox").or_(page.locator("input[name=q]")).first).to_have_value(
+        "kingfisher mill"
+    )
+
+
+def test_without_scripts_a_question_is_asked_and_its_answer_read(
+    sign_in: SignIn, owner: User, pond: Vault, product: LiveProduct
+) -> None:
+    page = sign_in(owner)
+    context = page.context.browser.new_context(java_script_enabled=False)  # type: ignore[union-attr]
+    context.add_cookies(page.context.cookies())  # type: ignore[arg-type]
+    plain = context.new_page()
+    plain.goto(product.url)
+    plain.get_by_label("Your question").fill(QUESTION)
+    plain.get_by_role("button", name="Send").click()
+    plain.wait_for_url(re.compile(r"/c/"))
+    expect(plain.locator(".answer").last).to_contain_text("Ottokar", timeout=30_000)
+    plain.locator("a.cite").first.click()
+    expect(plain.locator("mark.cited").first).to_be_visible()
+    context.close()
