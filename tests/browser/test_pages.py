@@ -65,6 +65,8 @@ def test_an_answer_is_accessible_with_its_passage_open(
     answer.locator("a.cite").first.focus()
     expect(page.get_by_role("dialog", name="Passage")).to_be_visible()
     assert troubles_of(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Passage")).to_be_hidden()
     page.get_by_text("How this was found").click()
     expect(page.get_by_text(re.compile("candidates?"), exact=False).first).to_be_visible()
     assert troubles_of(page) == []
