@@ -33,6 +33,11 @@ def editable_by(user: User) -> QuerySet[Vault]:
     return _with_role(user, EDITORS)
 
 
+def may_upload(user: User) -> bool:
+    """Whether this user may make a new vault: staff, and whoever edits one already."""
+    return bool(getattr(user, "is_staff", False) and user.is_active) or editable_by(user).exists()
+
+
 def owned_by(user: User) -> QuerySet[Vault]:
     """Vaults whose members and settings this user may change."""
     return _with_role(user, OWNERS)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from vault import access, presenters
 from vault.embedding import retry_failed
-from vault.forms import MemberForm, RoleForm, read_number, read_span
+from vault.forms import MemberForm, RoleForm, UploadForm, read_number, read_span
 from vault.members import MemberRefused, add_member, change_role, remove_member
 from vault.models import ScrubFinding, SyncRun, Vault, VaultMember
 from vault.note_page import note_page
@@ -34,7 +34,11 @@ PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 @require_safe
 def vaults(request: HttpRequest) -> HttpResponse:
     """Every vault the reader may open."""
-    return render(request, "vault/vaults.html", {"rows": presenters.vault_rows(request.user)})
+    context = {
+        "rows": presenters.vault_rows(request.user),
+        "upload": UploadForm() if access.may_upload(request.user) else None,
+    }
+    return render(request, "vault/vaults.html", context)
 
 
 @login_required

@@ -27,6 +27,7 @@ class Vault(models.Model):
 
     class SourceKind(models.TextChoices):
         FOLDER = "folder", _("folder on this server")
+        UPLOAD = "upload", _("uploaded zip archive")
 
     class State(models.TextChoices):
         ACTIVE = "active", _("active")
