@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from providers.core.centring import REVISION as CENTRED
 from providers.fields import EncryptedTextField
 
 
@@ -110,7 +111,10 @@ class EmbeddingModel(ProviderModel):
     def fingerprint(self) -> str:
         """What must be equal for two vectors to be comparable."""
         parts = (self.provider.kind, self.name, self.revision, str(self.dimensions))
-        return "|".join((*parts, self.query_prefix, self.passage_prefix))
+        made = "|".join((*parts, self.query_prefix, self.passage_prefix))
+        # What the backend does to vectors is not for the row to say: an edited row would
+        # keep the old value and compare vectors of two makes.
+        return f"{made}|{CENTRED}" if self.provider.kind == "local_e5" else made
 
 
 class RerankModel(ProviderModel):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from providers.models import EmbeddingModel
 from vault.core.types import Scope
 from vault.models import Vault
+from vault.staleness import fingerprint
 
 # Up to here an exact scan of the scope costs 3 to 4 ms on one core (halfvec, 384
 # dimensions) and misses nothing; a filtered HNSW scan of a small scope is slower and finds
@@ -82,6 +83,10 @@ def scope_facts(scope: Scope) -> ScopeFacts:
             {
                 "vaults": [vault.pk for vault in rows],
                 "models": [vault.embedding_model_id or 0 for vault in rows],
+                "spaces": [
+                    fingerprint(vault.embedding_model) if vault.embedding_model else ""
+                    for vault in rows
+                ],
                 "limit": limit,
             },
         )
@@ -107,11 +112,13 @@ def scope_facts(scope: Scope) -> ScopeFacts:
     )
 
 
-# For each vault: text configurations, chunks, vectors of its model, type of the column.
+# For each vault: text configurations, chunks, vectors of its model as it is now, type of the
+# column.
 _COUNTS = """
 SELECT v.id, counted.configs, counted.chunks, vectors.found, stored.kind,
     EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm')
-FROM unnest(%(vaults)s::bigint[], %(models)s::bigint[]) AS v(id, model_id)
+FROM unnest(%(vaults)s::bigint[], %(models)s::bigint[], %(spaces)s::text[])
+    AS v(id, model_id, space)
 CROSS JOIN LATERAL (
     SELECT array_agg(DISTINCT seen.text_config::text) AS configs, count(*) AS chunks
     FROM (SELECT text_config FROM vault_chunk WHERE vault_id = v.id LIMIT %(limit)s) AS seen
@@ -119,7 +126,8 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT count(*) AS found FROM (
         SELECT 1 FROM vault_chunkvector
-        WHERE embedding_model_id = v.model_id AND vault_id = v.id LIMIT %(limit)s
+        WHERE embedding_model_id = v.model_id AND vault_id = v.id AND fingerprint = v.space
+        LIMIT %(limit)s
     ) AS seen
 ) AS vectors
 CROSS JOIN (

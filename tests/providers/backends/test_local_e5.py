@@ -7,8 +7,9 @@ import asyncio
 import numpy as np
 import pytest
 
-from providers.backends.local_e5 import LocalE5
+from providers.backends.local_e5 import LocalE5, language_means
 from providers.core.errors import ProtocolError
+from providers.core.language import LANGUAGES
 from providers.core.types import EmbeddingSpec, Endpoint
 
 SPEC = EmbeddingSpec("multilingual-e5-small", dimensions=384)
@@ -25,6 +26,30 @@ async def test_a_question_is_nearest_to_the_passage_that_answers_it() -> None:
     assert passages.dtype == np.float32
     assert np.allclose(np.linalg.norm(passages, axis=1), 1, atol=1e-5)
     assert query[0] @ passages[0] > query[0] @ passages[1]
+
+
+@pytest.mark.asyncio
+async def test_an_answer_in_another_language_is_nearer_than_other_matter_in_the_same() -> None:
+    query = await EMBEDDER.embed_queries(["How do astronomers find planets of other stars?"])
+    passages = await EMBEDDER.embed_passages(
+        [
+            "Экзопланеты находят по тому, как звезда темнеет, когда планета проходит перед ней.",
+            "Astronomy societies meet on the first Monday of the month; guests are welcome.",
+            "Die Kantine schließt um drei Uhr.",
+        ]
+    )
+    answer, same_language, other = query[0] @ passages.T
+    assert answer > same_language > other
+
+
+def test_every_language_that_is_told_has_its_means() -> None:
+    means = language_means()
+    assert set(means.languages) == LANGUAGES
+    for rows in (means.passages, means.queries):
+        assert rows.shape == (len(LANGUAGES), 384)
+        lengths = np.linalg.norm(rows, axis=1)
+        assert (lengths > 0.8).all()
+        assert (lengths < 0.97).all()
 
 
 @pytest.mark.asyncio
