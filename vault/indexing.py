@@ -14,7 +14,8 @@ from vault.core.chunking import CHUNKER_VERSION, embedded_text
 from vault.core.language import text_config
 from vault.core.lexical import made_tokens
 from vault.core.names import lookup_keys
-from vault.core.types import ChunkDraft, ChunkLimits, FileState, ParsedNote
+from vault.core.scrub import SCRUBBER_VERSION
+from vault.core.types import ChunkDraft, ChunkLimits, FileState, Finding, ParsedNote
 from vault.models import Chunk, Link, Note, ScrubFinding, Vault
 from vault.reading import Reading, ReadingOptions
 
@@ -72,6 +73,7 @@ def indexed_hash(content_hash: str, path: str, options: ReadingOptions) -> str:
         path,
         CHUNKER_VERSION,
         INDEX_VERSION,
+        SCRUBBER_VERSION,
         limits.target,
         limits.overlap,
         limits.minimum,
@@ -91,23 +93,27 @@ def fill_note(note: Note, state: FileState, reading: Reading) -> None:
     if reading.note is None:
         _empty_note(note, reading.refusal)
         return
-    parsed = reading.note
+    note.properties = _json(reading.note.properties)
+    fill_body(note, reading.note)
+    note.status = Note.Status.INDEXED
+    note.reason = ""
+    note.attempts = 0
+
+
+def fill_body(note: Note, parsed: ParsedNote) -> None:
+    """Set what comes from the text of `note`, whose path is set. Does not save."""
     note.title = storable(parsed.title)
     note.body = parsed.body
     note.body_line = parsed.body_line
     note.kind = parsed.kind.value
     note.language = parsed.language
-    note.properties = _json(parsed.properties)
     note.tags = [storable(tag) for tag in parsed.tags]
     note.aliases = [storable(alias) for alias in parsed.aliases]
-    note.lookup_keys = lookup_keys(title=note.title, aliases=note.aliases, path=state.path)
+    note.lookup_keys = lookup_keys(title=note.title, aliases=note.aliases, path=note.path)
     note.headings = [
         {"level": h.level, "text": h.text, "start": h.start, "line": h.line}
         for h in parsed.headings
     ]
-    note.status = Note.Status.INDEXED
-    note.reason = ""
-    note.attempts = 0
 
 
 def write_note(note: Note, reading: Reading, *, text_changed: bool) -> None:
@@ -124,6 +130,20 @@ def write_note(note: Note, reading: Reading, *, text_changed: bool) -> None:
     Link.objects.bulk_create(_link_rows(note, reading.note))
     ScrubFinding.objects.filter(note=note).delete()
     ScrubFinding.objects.bulk_create(_finding_rows(note, reading))
+
+
+def write_text(
+    note: Note, parsed: ParsedNote, chunks: Sequence[ChunkDraft], found: Sequence[Finding]
+) -> None:
+    """Save a known note whose stored text was changed here; `found` adds to its findings."""
+    note.save()
+    write_chunks(note, chunks, note.aliases)
+    Link.objects.filter(source=note).delete()
+    Link.objects.bulk_create(_link_rows(note, parsed))
+    ScrubFinding.objects.bulk_create(
+        ScrubFinding(vault_id=note.vault_id, note=note, kind=finding.kind, line=finding.line)
+        for finding in found
+    )
 
 
 def write_new_notes(notes: Sequence[tuple[Note, Reading]]) -> None:

@@ -248,9 +248,11 @@ def _state(request: HttpRequest, found: Vault, *, with_problems: bool = True) ->
 
 def _report(found: Vault) -> dict[str, Any]:
     runs = SyncRun.objects.filter(vault=found)[:MOST_RUNS]
+    findings = ScrubFinding.objects.filter(vault=found).defer("note__body")
     return {
         "runs": [(run, presenters.run_words(run.counts)) for run in runs],
-        "findings": ScrubFinding.objects.filter(vault=found).count(),
+        "findings": findings.count(),
+        "found": findings.select_related("note").order_by("note__path", "line")[:MOST_PROBLEMS],
         "most_problems": MOST_PROBLEMS,
     }
 
