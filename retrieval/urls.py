@@ -9,5 +9,6 @@ from retrieval.api import SearchView
 
 urlpatterns: list[URLPattern] = [
     path("search", views.search, name="search"),
+    path("search/why", views.why, name="search-why"),
     path("api/search", SearchView.as_view(), name="api-search"),
 ]

@@ -20,7 +20,8 @@ from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import DEFAULT_LIMIT, Asked, Unreadable, read_asked
 from retrieval.presenters import filter_chips, hit_rows
 from retrieval.search import MOST_RESULTS, search_notes
-from vault.access import visible_to
+from retrieval.why import why_not_found
+from vault.access import readable_vault, scope_for, visible_to
 
 log = structlog.get_logger(__name__)
 
@@ -62,6 +63,20 @@ def search(request: HttpRequest) -> HttpResponse:
         "vaults": visible_to(request.user).order_by("name"),
     }
     return render(request, "retrieval/search.html", context, status=status)
+
+
+@login_required
+@require_safe
+@never_cache
+def why(request: HttpRequest) -> HttpResponse:
+    """Why a query does not find a note of a vault."""
+    vault = readable_vault(request.user, request.GET.get("vault", "").replace("\0", ""))
+    name, query = (request.GET.get(key, "").replace("\0", "")[:1000] for key in ("note", "q"))
+    context: dict[str, Any] = {"vault": vault, "name": name, "query": query}
+    if name:
+        scope = scope_for(request.user, [vault.slug])
+        context["why"] = async_to_sync(why_not_found)(vault, name, query, scope=scope)
+    return render(request, "retrieval/why.html", context)
 
 
 def _found(asked: Asked) -> dict[str, Any]:

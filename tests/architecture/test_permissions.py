@@ -105,6 +105,7 @@ ROWS = (
     Row("conversations", (200, 200, 200, SIGN_IN)),
     Row("chat_settings", (302, 302, 302, SIGN_IN), "post"),
     Row("search", (200, 200, 200, SIGN_IN)),
+    Row("search-why", (404, 404, 404, SIGN_IN)),
     Row("vaults", (200, 200, 200, SIGN_IN)),
     Row("usage", (200, 200, 200, SIGN_IN)),
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),

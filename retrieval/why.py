@@ -1,0 +1,148 @@
+"""Why a query does not find a note, or finds it late: arm by arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from retrieval.arms import search_queries
+from retrieval.core.query import ParsedQuery, clean, parse_query
+from retrieval.core.types import Candidate, Mode
+from retrieval.database import in_database
+from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.filters import list_notes
+from retrieval.options import site_knobs
+from retrieval.search import MOST_RESULTS, search_notes
+from vault.core.names import lookup_key
+from vault.core.types import Scope
+from vault.models import Chunk, Note, SyncRun, Vault
+from vault.staleness import pending_chunks, refused_by
+
+# Passages that each arm is asked for: five times what a search looks at.
+DEPTH = 250
+_MOST_FILTERED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that was looked at. `state` is "good", "bad" or "unsure"."""
+
+    state: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What was found out; `rank` is the note's place in a search, from 1."""
+
+    note: Note | None
+    rank: int | None
+    reasons: tuple[Reason, ...]
+
+
+async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) -> Why:
+    """Look for the note called `name` (path, title or alias) of `vault` as `query` does.
+
+    `scope` is that vault alone, for somebody who may read it.
+    """
+    note = await in_database(_find_note, vault, name)
+    if note is None:
+        return Why(None, None, tuple(await in_database(_why_unread, vault, name)))
+    reasons = list(await in_database(_about_note, vault, note))
+    if not clean(query):
+        return Why(note, None, (*reasons, Reason("unsure", _("Nothing was asked."))))
+    parsed = parse_query(query, operators=True)
+    if parsed.filters:
+        reasons.append(await in_database(_about_filters, parsed, note, scope))
+    if not parsed.is_filters_alone:
+        facts = await in_database(scope_facts, scope)
+        reasons += [await _in_arm(mode, parsed, note, facts, scope) for mode in _ARMS]
+    found = await search_notes(query, scope=scope, mode=Mode.HYBRID, limit=MOST_RESULTS)
+    ranks = [number for number, hit in enumerate(found.hits, 1) if hit.note_id == note.pk]
+    return Why(note, ranks[0] if ranks else None, tuple(reasons))
+
+
+_ARMS = (Mode.KEYWORD, Mode.SEMANTIC)
+
+
+def _find_note(vault: Vault, name: str) -> Note | None:
+    notes = Note.objects.filter(vault=vault).defer("body")
+    by_path = notes.filter(path=name.strip()).first()
+    return by_path or notes.filter(lookup_keys__contains=[lookup_key(name)]).first()
+
+
+def _why_unread(vault: Vault, name: str) -> list[Reason]:
+    reasons = [Reason("bad", _("No note of this vault has this path, title or alias."))]
+    run = SyncRun.objects.filter(vault=vault).first()
+    if run is None:
+        reasons.append(Reason("bad", _("The vault was not read yet.")))
+    for warning in run.warnings if run else ():
+        if name.strip() and name.strip().casefold() in str(warning["path"]).casefold():
+            reasons.append(Reason("bad", f"{warning['path']}: {warning['reason']}"))
+    question = _("Is the file in the vault's folder, of a kind that is read, and not ignored?")
+    return [*reasons, Reason("unsure", question)]
+
+
+def _about_note(vault: Vault, note: Note) -> list[Reason]:
+    """What does not depend on the query."""
+    reasons = []
+    if vault.state == Vault.State.PAUSED:
+        reasons.append(Reason("unsure", _("The vault is paused: changes are not read.")))
+    chunks = Chunk.objects.filter(note=note)
+    count = chunks.count()
+    if note.status != Note.Status.INDEXED or not count:
+        why = note.reason or _("It has no text that could be found.")
+        return [*reasons, Reason("bad", _("The note is not searchable: %s") % why)]
+    text = ngettext("It is searchable, as %d passage.", "It is searchable, as %d passages.", count)
+    reasons.append(Reason("good", text % count))
+    model = vault.embedding_model
+    if model is None:
+        return [*reasons, Reason("unsure", _("The vault has no embedding model: keywords only."))]
+    waiting = pending_chunks(vault.pk, model).filter(note=note).count()
+    if waiting:
+        text = _("%d of its passages wait to be made searchable by meaning.")
+        reasons.append(Reason("bad", text % waiting))
+    refused = chunks.filter(refused_by(model)).first()
+    if refused is not None:
+        text = _("A passage could not be made searchable by meaning: %s")
+        reasons.append(Reason("bad", text % refused.embed_failed))
+    return reasons
+
+
+def _about_filters(query: ParsedQuery, note: Note, scope: Scope) -> Reason:
+    passed = {note_id for note_id, _chunk in list_notes(query, scope=scope, limit=_MOST_FILTERED)}
+    if note.pk in passed:
+        return Reason("good", _("The filters of the query let it through."))
+    return Reason("bad", _("The filters of the query leave it out."))
+
+
+async def _in_arm(
+    mode: Mode, query: ParsedQuery, note: Note, facts: ScopeFacts, scope: Scope
+) -> Reason:
+    """The rank of the note's best passage in one arm."""
+    knobs = replace(await in_database(site_knobs), mode=mode, depth=DEPTH)
+    found = await search_queries([query], scope=scope, facts=facts, knobs=knobs)
+    name = _("Keywords") if mode is Mode.KEYWORD else _("Meaning")
+    arm = found.arms[0 if mode is Mode.KEYWORD else 1]
+    if not arm.ran:
+        return Reason("unsure", f"{name}: {arm.reason}")
+    ranks = list(_ranks(mode, found.lists[0], note.pk))
+    if ranks:
+        values = {"arm": name, "rank": min(ranks), "all": arm.found}
+        return Reason("good", _("%(arm)s: passage %(rank)d of %(all)d.") % values)
+    if mode is Mode.KEYWORD:
+        return Reason("bad", _("Keywords: no passage of it holds the words that were asked for."))
+    values = {"depth": DEPTH}
+    return Reason(
+        "bad", _("Meaning: none of its passages is among the %(depth)d nearest.") % values
+    )
+
+
+def _ranks(mode: Mode, candidates: Iterable[Candidate], note_id: int) -> Iterator[int]:
+    for candidate in candidates:
+        rank = candidate.lexical_rank if mode is Mode.KEYWORD else candidate.vector_rank
+        if candidate.note_id == note_id and rank is not None:
+            yield rank
