@@ -79,9 +79,12 @@ def _why_unread(vault: Vault, name: str) -> list[Reason]:
     run = SyncRun.objects.filter(vault=vault).first()
     if run is None:
         reasons.append(Reason("bad", _("The vault was not read yet.")))
-    for warning in run.warnings if run else ():
-        if name.strip() and name.strip().casefold() in str(warning["path"]).casefold():
-            reasons.append(Reason("bad", f"{warning['path']}: {warning['reason']}"))
+    wanted = name.strip().casefold()
+    reasons += [
+        Reason("bad", f"{warning['path']}: {warning['reason']}")
+        for warning in (run.warnings if run else ())
+        if wanted and wanted in str(warning["path"]).casefold()
+    ]
     question = _("Is the file in the vault's folder, of a kind that is read, and not ignored?")
     return [*reasons, Reason("unsure", question)]
 
