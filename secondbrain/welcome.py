@@ -15,7 +15,7 @@ from rich.table import Table
 
 from providers.registry import default_chat_model
 from secondbrain.first_start import HANDBOOK_NAME, Admin
-from vault.models import Vault
+from vault.models import Job, Vault
 from vault.status import vault_status
 
 
@@ -89,14 +89,19 @@ class IndexProgress:
             return
         try:
             close_old_connections()
-            for vault in Vault.objects.all():
+            for vault in Vault.objects.filter(pk__in=self._in_work()):
                 self._show(vault)
         except DatabaseError:
             # The database restarts; the supervisor and the worker deal with it.
             return
 
+    def _in_work(self) -> set[int]:
+        """Vaults with open jobs, and those whose bar still stands."""
+        jobs = Job.objects.open().exclude(vault=None).values_list("vault_id", flat=True)
+        return {pk for pk in jobs if pk is not None} | self.unfinished
+
     def _show(self, vault: Vault) -> None:
-        status = vault_status(vault)
+        status = vault_status(vault, with_problems=False)
         if status.is_settled and status.last_run is not None:
             self._finish(vault, notes=status.notes)
             return

@@ -18,7 +18,7 @@ from django_q.models import Failure, OrmQ, Schedule, Success
 
 from vault import jobs
 from vault.embedding import retry_failed
-from vault.models import ApiToken, Job, Note, ScrubFinding, SyncRun, Vault, VaultMember
+from vault.models import ApiToken, Job, SyncRun, Vault, VaultMember
 from vault.status import vault_status
 from vault.sync import answer_pause
 from vault.tasks import request_embed, request_sync
@@ -124,24 +124,15 @@ class VaultAdmin(admin.ModelAdmin[Vault]):
         messages.success(request, text % count)
 
 
-@admin.register(Note)
-class NoteAdmin(ReadOnlyAdmin):
-    list_display = ["title", "vault", "path", "status", "reason", "size", "updated"]
-    list_filter = ["status", "vault", "language", ("reason", admin.EmptyFieldListFilter)]
-    search_fields = ["title", "path", "reason"]
-    list_select_related = ["vault"]
-    show_full_result_count = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Note]:
-        notes: QuerySet[Note] = super().get_queryset(request)
-        return notes.defer("body")
-
-
 @admin.register(SyncRun)
 class SyncRunAdmin(ReadOnlyAdmin):
+    """How syncs went, in numbers. Which files were wrong stands on the vault's page, for those
+    who may read it: the admin is for configuration, not a way around rights."""
+
     list_display = ["vault", "started", "finished", "state", "counts", "error"]
     list_filter = ["state", "vault"]
     list_select_related = ["vault"]
+    fields = ["vault", "state", "counts", "error", "started", "finished"]
 
 
 @admin.register(Job)
@@ -161,13 +152,6 @@ class JobAdmin(ReadOnlyAdmin):
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("vault.change_job")
-
-
-@admin.register(ScrubFinding)
-class ScrubFindingAdmin(ReadOnlyAdmin):
-    list_display = ["kind", "vault", "note", "line"]
-    list_filter = ["kind", "vault"]
-    list_select_related = ["vault", "note"]
 
 
 @admin.register(ApiToken)

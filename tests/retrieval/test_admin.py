@@ -60,11 +60,18 @@ def test_what_makes_no_sense_is_refused(name: str, value: object) -> None:
     assert name in refused.value.message_dict
 
 
-def test_runs_can_be_read_and_not_changed(admin: Client) -> None:
-    run = RetrievalRun.objects.create(question="Where is the pump?", mode="hybrid")
+def test_runs_show_how_and_neither_who_nor_what(admin: Client) -> None:
+    asker = make_user("asker")
+    run = RetrievalRun.objects.create(
+        question="Where is the pump?", queries=["pump"], mode="hybrid", user=asker
+    )
     listing = admin.get(reverse("admin:retrieval_retrievalrun_changelist"))
-    assert "Where is the pump?" in listing.content.decode()
     url = reverse("admin:retrieval_retrievalrun_change", args=[run.pk])
-    assert admin.get(url).status_code == 200
+    page = admin.get(url)
+    assert (listing.status_code, page.status_code) == (200, 200)
+    for content in (listing.content.decode(), page.content.decode()):
+        assert "hybrid" in content
+        assert "pump" not in content
+        assert asker.email not in content
     assert admin.post(url, {"question": "x"}).status_code == 403
     assert admin.get(reverse("admin:retrieval_retrievalrun_add")).status_code == 403
