@@ -1,12 +1,20 @@
 """How well search ranks: nDCG@10, recall@20 and MRR@10 of a set in BEIR layout.
 
-    python benchmarks/retrieval_quality.py FOLDER [--queries 300] [--mode hybrid ...]
+    python benchmarks/retrieval_quality.py FOLDER [FOLDER ...] [--queries 300]
+        [--documents 600] [--mode hybrid ...]
 
 FOLDER holds `corpus.jsonl` (`_id`, `title`, `text`) or a folder `notes/`, `queries.jsonl`
 (`_id`, `text`) and `qrels.tsv` (here or one folder up). The corpus becomes a throw-away
 vault, read, cut, embedded and searched by the product's own functions, and is deleted
-afterwards. Dev and test apart: a query is dev when the first hex digit of the SHA-1 of
-its id is even. Tune on dev alone.
+afterwards.
+
+Several folders are one collection: translations of one corpus, where every translation of a
+relevant document is relevant and the queries are those of the first folder. With
+`--documents`, the documents that the chosen queries are judged by and others up to that
+number: its figures are higher than those of the whole, so compare rows of one size only.
+
+Dev and test apart: a query is dev when the first hex digit of the SHA-1 of its id is even.
+Tune on dev alone.
 """
 
 from __future__ import annotations
@@ -31,22 +39,29 @@ DEPTH = 20
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--queries", type=int, default=0, help="at most so many; 0: all")
+    parser.add_argument("--documents", type=int, default=0, help="about so many; 0: all")
     parser.add_argument("--mode", action="append", choices=MODES, default=[])
     parser.add_argument("--fusion", choices=("convex", "rrf"), default="convex")
     options = parser.parse_args()
     start_django()
-    queries, relevant = read_queries(options.folder)
+    queries, relevant = read_queries(options.folders[0])
     chosen = [query for query in queries if relevant.get(query["_id"])]
     if options.queries:
-        chosen = sorted(chosen, key=lambda q: digest(q["_id"]))[: options.queries]
+        # The first digit decides between dev and test: a sample must hold both.
+        chosen = sorted(chosen, key=lambda q: digest(q["_id"])[1:])[: options.queries]
     with tempfile.TemporaryDirectory() as place:
-        paths = write_notes(options.folder, Path(place))
+        judged = {document for query in chosen for document in relevant[query["_id"]]}
+        paths: dict[str, str] = {}
+        for folder in options.folders:
+            kept = Kept(judged, options.documents)
+            paths |= write_notes(folder, Path(place), under=folder.name, kept=kept)
+        relevant = translated(relevant, paths)
         vault = build_vault(Path(place))
         try:
             for mode in options.mode or MODES:
-                evaluate(vault, chosen, relevant, paths, mode=mode, fusion=options.fusion)
+                evaluate(vault, chosen, relevant, mode=mode, fusion=options.fusion)
         finally:
             vault.delete()
 
@@ -77,22 +92,52 @@ def read_queries(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str
     return [json.loads(line) for line in lines if line.strip()], relevant
 
 
-def write_notes(folder: Path, place: Path) -> dict[str, str]:
-    """Write the corpus as Markdown files into `place`; document ids by path."""
+class Kept:
+    """Which documents of a corpus are taken: the judged ones, and others up to a number."""
+
+    def __init__(self, judged: set[str], most: int) -> None:
+        self.judged = judged
+        self.others = max(0, most - len(judged)) if most else -1
+
+    def takes(self, document: str) -> bool:
+        if document in self.judged or self.others < 0:
+            return True
+        self.others -= 1
+        return self.others >= 0
+
+
+def translated(
+    relevant: dict[str, dict[str, float]], paths: dict[str, str]
+) -> dict[str, dict[str, float]]:
+    """The judgements by path: one of a document holds for each of its translations."""
+    by_document: dict[str, list[str]] = defaultdict(list)
+    for path, document in paths.items():
+        by_document[document].append(path)
+    return {
+        query: {path: grade for document, grade in grades.items() for path in by_document[document]}
+        for query, grades in relevant.items()
+    }
+
+
+def write_notes(folder: Path, place: Path, *, under: str, kept: Kept) -> dict[str, str]:
+    """Write the corpus as Markdown files into `place`/`under`; document ids by path."""
     paths: dict[str, str] = {}
     notes = folder / "notes"
     if notes.is_dir():
         for source in sorted(notes.rglob("*.md")):
-            path = source.relative_to(notes).as_posix()
+            document = source.relative_to(notes).as_posix()
+            path = f"{under}/{document}"
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(source.read_bytes())
-            paths[path] = path
+            paths[path] = document
         return paths
     corpus = (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(corpus):
         document = json.loads(line)
-        path = f"{number // 500:03}/{number:06}.md"
-        (place / path).parent.mkdir(exist_ok=True)
+        if not kept.takes(document["_id"]):
+            continue
+        path = f"{under}/{number // 500:03}/{number:06}.md"
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps({"title": document.get("title") or " "}, ensure_ascii=False)
         (place / path).write_text(f"---\n{header}\n---\n{document['text']}\n", encoding="utf-8")
         paths[path] = document["_id"]
@@ -124,7 +169,6 @@ def evaluate(
     vault: Any,
     queries: list[dict[str, Any]],
     relevant: dict[str, dict[str, float]],
-    paths: dict[str, str],
     *,
     mode: str,
     fusion: str,
@@ -147,7 +191,7 @@ def evaluate(
             query["text"], scope=scope, mode=Mode(mode), limit=DEPTH
         )
         times.append((time.monotonic() - started) * 1000)
-        ranked = [paths[hit.path] for hit in found.hits]
+        ranked = [hit.path for hit in found.hits]
         part = "dev" if int(digest(query["_id"])[0], 16) % 2 == 0 else "test"
         scores[part].append(measure(ranked, relevant[query["_id"]]))
     if before:
