@@ -95,4 +95,4 @@ class RetrievalRun(models.Model):
         ordering = ["-created"]
 
     def __str__(self) -> str:
-        return self.question[:80]
+        return f"{self.mode}, {self.created:%Y-%m-%d %H:%M}"
