@@ -13,6 +13,7 @@ from django.db import connection
 from retrieval.core.expansion import Group, Piece, fit_texts, plan_passages
 from retrieval.core.fusion import arm_labels, cap_per_note
 from retrieval.core.types import Candidate, Knobs, Passage
+from vault.core.headings import shared_path
 from vault.core.tokens import estimate_tokens
 from vault.core.types import Scope
 
@@ -117,7 +118,8 @@ def _place(row: Sequence[Any]) -> _Place:
 
 def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:
     ordered = sorted(group.pieces, key=lambda piece: piece.ordinal)
-    lead = next(piece for piece in ordered if piece.chunk_id == group.lead.chunk_id)
+    # Neighbours may stand under other headings, and a text that was cut leaves them out.
+    paths = [piece.heading_path for piece in ordered if piece.start < group.start + len(text)]
     return Passage(
         number=number,
         chunk_ids=tuple(piece.chunk_id for piece in ordered),
@@ -126,7 +128,7 @@ def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:
         vault_name=place.vault_name,
         path=place.path,
         title=place.title,
-        heading_path=tuple(lead.heading_path),
+        heading_path=shared_path(paths, place.title),
         text=text,
         start=group.start,
         end=group.start + len(text),

@@ -22,7 +22,7 @@ from retrieval.database import in_database
 from retrieval.models import RetrievalRun
 from retrieval.pipeline import retrieve
 from tests.cast import Cast
-from tests.retrieval.library import embed, make_embedding_model, write_note
+from tests.retrieval.library import embed, make_embedding_model, write_markdown, write_note
 from vault.access import User, scope_for
 from vault.core.tokens import estimate_tokens
 from vault.models import Note
@@ -102,6 +102,20 @@ def test_neighbours_come_along_and_stay_in_the_budget(library: Cast) -> None:
     tight = ask(library.owner, "spare part shed", token_budget=8, neighbours=1)
     assert sum(passage.tokens for passage in tight.passages) <= 8
     assert tight.passages[0].text.startswith("A spare part")
+
+
+def test_a_passage_of_several_sections_bears_what_their_headings_share(cast: Cast) -> None:
+    write_markdown(
+        cast.vault,
+        "ops.md",
+        "# Operations\n\n## The worker\n\nIt wakes by a bell and takes the next job.\n\n"
+        "## When killed\n\nNothing is lost, for every step is a transaction.\n",
+    )
+    wide = ask(cast.owner, "every step is a transaction", neighbours=1).passages[0]
+    assert "It wakes by a bell" in wide.text
+    assert wide.heading_path == ("Operations",)
+    alone = ask(cast.owner, "every step is a transaction", neighbours=0).passages[0]
+    assert alone.heading_path == ("Operations", "When killed")
 
 
 def test_the_budget_holds_for_the_text_as_it_is(library: Cast) -> None:

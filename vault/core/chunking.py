@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import regex
 
+from vault.core.headings import main_heading, shown_path, step_into
 from vault.core.layout import read_layout
 from vault.core.lines import LineMap
 from vault.core.packing import Room, packed_groups
@@ -260,7 +261,7 @@ def _joined(sections: list[_Section]) -> _Section:
 def _sections(note: ParsedNote) -> Iterator[_Section]:
     blocks = note.blocks or tuple(read_layout(note.body).blocks)
     headings = {heading.start: heading for heading in note.headings}
-    main = next((heading.text for heading in note.headings if heading.level == 1), None)
+    main = main_heading(note.headings)
     trail: list[Heading] = []
     section = _Section((note.title,), [])
     for block in blocks:
@@ -269,21 +270,8 @@ def _sections(note: ParsedNote) -> Iterator[_Section]:
         if heading:
             if section.blocks:
                 yield section
-            while trail and trail[-1].level >= heading.level:
-                trail.pop()
-            trail.append(heading)
-            section = _Section(_path(note.title, main, trail), [])
+            step_into(trail, heading)
+            section = _Section(shown_path(note.title, main, trail), [])
         section.blocks.append(block)
     if section.blocks:
         yield section
-
-
-def _path(title: str, main: str | None, trail: list[Heading]) -> tuple[str, ...]:
-    """Title and headings; a title that is itself the first heading stands above its own only."""
-    texts = [heading.text for heading in trail if heading.text]
-    top = trail[0]
-    if top.level == 1 and top.text and main == title:
-        return tuple(texts)
-    if texts and texts[0].casefold() == title.casefold():
-        return (title, *texts[1:])
-    return (title, *texts)
