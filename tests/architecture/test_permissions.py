@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.contrib import admin
 from django.db import connections
 from django.http import HttpResponse
 from django.test import AsyncClient, Client
@@ -23,8 +24,9 @@ from django.utils import timezone
 from chat.models import Conversation, Message, Run
 from chat.runs import runs_here
 from providers.presets import load_presets
-from tests.cast import Cast, make_cast
-from vault.models import Note, VaultMember
+from retrieval.models import RetrievalRun
+from tests.cast import Cast, make_cast, make_user
+from vault.models import Note, SyncRun, VaultMember
 
 # Addresses of libraries, which have their own tests: sign-in, admin.
 FOREIGN = ("account_", "mfa_", "socialaccount_", "openid_connect_", "admin:")
@@ -265,3 +267,38 @@ def test_forbidden_and_missing_are_told_apart_by_nothing(row: Row, world: World)
 def without_token(content: bytes) -> bytes:
     """The page less its CSRF token, which is new on every page."""
     return re.sub(rb'(csrf[^>]*value="|X-CSRFToken[^,}]*)[^"&,}]*', rb"\1", content)
+
+
+def admin_pages(client: Client) -> Iterator[tuple[str, HttpResponse]]:
+    """Every list of the admin, and the page of its first row."""
+    for model in admin.site._registry:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        yield f"{name} list", client.get(reverse(f"{name}_changelist"))
+        row = model._default_manager.first()
+        if row is not None:
+            yield f"{name} row", client.get(reverse(f"{name}_change", args=[row.pk]))
+
+
+def test_the_admin_is_no_way_around_rights(world: World) -> None:
+    run = RetrievalRun.objects.create(
+        question="Who is Ottokar?", queries=["Ottokar"], mode="hybrid"
+    )
+    Message.objects.filter(pk=world.answer.pk).update(retrieval_run=run)
+    SyncRun.objects.create(
+        vault=world.cast.vault, warnings=[{"path": "Birds/Heron.md", "reason": "odd", "line": 1}]
+    )
+    client = Client()
+    client.force_login(make_user("root", is_superuser=True))
+    for name, page in admin_pages(client):
+        assert page.status_code == 200, name
+        assert b"Ottokar" not in page.content, name
+        assert b"Heron" not in page.content, name
+
+
+def test_nobody_but_staff_gets_into_the_admin(world: World) -> None:
+    for who in (world.cast.owner, world.cast.outsider, None):
+        client = Client()
+        if who is not None:
+            client.force_login(who)
+        for name, page in admin_pages(client):
+            assert page.status_code == 302, name
