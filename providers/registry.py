@@ -172,13 +172,16 @@ def available_chat_models() -> list[ChatModel]:
 
 
 def default_chat_model() -> ChatModel:
-    """The first available default; the extractive model when nothing else is there.
+    """The first available model that writes, one ticked as default before the others; the
+    extractive model when nothing else is there.
 
     Raises NotConfigured when no chat model can be used at all.
     """
     usable = available_chat_models()
-    defaults = [model for model in usable if model.is_default]
-    chosen = next(iter([*defaults, *usable]), None)
+    ranked = sorted(
+        usable, key=lambda model: (model.provider.kind == "extractive", not model.is_default)
+    )
+    chosen = next(iter(ranked), None)
     if chosen is None:
         raise NotConfigured("No chat model can be used: load the presets or add a provider.")
     return chosen

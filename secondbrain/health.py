@@ -11,7 +11,11 @@ from django.db.migrations.executor import MigrationExecutor
 
 from providers.circuits import trouble_of
 from providers.core.errors import ProviderError
-from providers.registry import available_chat_models, default_embedding_model
+from providers.registry import (
+    available_chat_models,
+    default_chat_model,
+    default_embedding_model,
+)
 from vault import heartbeat
 from vault.models import Job, Vault
 from vault.status import vault_status
@@ -139,7 +143,9 @@ def check_models() -> Check:
     if left_alone:
         mend = "Calls begin again by themselves; “Test connection” in the admin tries it now."
         return Check("Answers", Level.WARNING, "; ".join(left_alone), mend)
-    return Check("Answers", Level.OK, ", ".join(str(model) for model in written[:4]))
+    default = default_chat_model()
+    others = [str(model) for model in written if model != default]
+    return Check("Answers", Level.OK, ", ".join([f"{default} (default)", *others[:3]]))
 
 
 def check_vault(vault: Vault) -> Check:

@@ -124,7 +124,7 @@ def build_prompt(parts: PromptParts, limits: ModelLimits, *, count_tokens: Count
             system=system,
             max_output_tokens=output,
             context_window=limits.context_window,
-            grounding=_grounding(parts.question, passages),
+            grounding=_grounding(parts, passages),
         ),
         tuple(notices),
     )
@@ -170,8 +170,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _grounding(question: str, passages: Sequence[PromptPassage]) -> Grounding:
-    return Grounding(question, tuple(GroundingPassage(p.number, p.title, p.text) for p in passages))
+def _grounding(parts: PromptParts, passages: Sequence[PromptPassage]) -> Grounding | None:
+    """None where no notes were to be used, which is not the same as notes that hold nothing."""
+    if parts.mode == "no_notes":
+        return None
+    quotable = tuple(GroundingPassage(p.number, p.title, p.text) for p in passages)
+    return Grounding(parts.question, quotable)
 
 
 def _fit_passages(

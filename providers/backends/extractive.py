@@ -24,8 +24,9 @@ class Extractive:
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamPart]:
         if request.grounding is None:
             raise BadRequest(
-                "No language model is set up, and without one only passages of notes can be "
-                "quoted: there are none in this request."
+                "Without notes and without a language model there is nothing to write an answer "
+                "from.",
+                mend="Choose a mode with notes, or another model.",
             )
         answer = await asyncio.to_thread(compose_answer, request.grounding)
         for piece in _PIECE.findall(answer):

@@ -30,9 +30,13 @@ class ProviderError(Exception):
     permanent = False
     mend = "Try again; if it keeps failing, open the provider in the admin and test it."
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, mend: str | None = None
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        if mend is not None:
+            self.mend = mend
 
 
 class NotConfigured(ProviderError):

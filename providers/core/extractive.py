@@ -13,12 +13,13 @@ from providers.core.types import Grounding, GroundingPassage
 
 __all__ = ["compose_answer", "first_sentence", "pick_quotes"]
 
+# The reader may have chosen quotes although there are models: nothing is said about those.
 INTRODUCTION = (
-    "No language model is set up, so these are the notes’ own words that fit the question best."
+    "These are the notes’ own words that fit the question best, without a language model."
 )
 NOTHING_FOUND = (
-    "I found nothing in the notes that answers this. (No language model is set up; only "
-    "passages that share words with the question can be quoted.)"
+    "I found nothing in the notes that answers this. (Without a language model, only passages "
+    "that share words with the question can be quoted.)"
 )
 _MOST_QUOTES = 5
 _FEWEST_QUOTES = 2

@@ -62,9 +62,10 @@ async def test_a_stream_may_be_left_in_the_middle(chat: ChatProvider) -> None:
         await anext(stream)
 
 
-async def test_quotes_need_passages_to_quote() -> None:
-    with pytest.raises(BadRequest, match="No language model is set up"):
+async def test_without_notes_and_without_a_model_there_is_nothing_to_write() -> None:
+    with pytest.raises(BadRequest, match="nothing to write") as raised:
         await anext(CHATS[0].stream(request(grounding=None)))
+    assert raised.value.mend == "Choose a mode with notes, or another model."
 
 
 async def test_quotes_let_others_run_between_two_pieces() -> None:

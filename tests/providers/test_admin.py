@@ -200,7 +200,7 @@ def test_the_quotes_only_model_passes_its_test(admin: Client) -> None:
     provider = make_provider(kind="extractive", needs_key=False)
     make_chat_model(provider, "extractive")
     (said,) = run(admin, "test_connection", provider)
-    assert "answered “No language model is set up" in said
+    assert "answered “These are the notes’ own words" in said
 
 
 def test_a_clone_has_the_models_but_not_the_key(admin: Client) -> None:

@@ -168,6 +168,35 @@ def test_one_variable_makes_a_provider_the_default(
     assert embedding.provider.slug == "local"
 
 
+@pytest.mark.parametrize(
+    ("models", "chosen"),
+    [
+        # (kind, ticked as default, enabled), in the order of their providers
+        ([("extractive", True, True)], 0),
+        ([("extractive", True, True), ("fake", False, True)], 1),
+        ([("fake", False, True), ("extractive", True, True)], 0),
+        ([("fake", False, True), ("fake", False, True)], 0),
+        ([("fake", False, True), ("fake", True, True), ("extractive", True, True)], 1),
+        ([("fake", True, False), ("fake", False, True), ("extractive", True, True)], 1),
+        # No key: it cannot be called, ticked or not.
+        ([("openai", True, True), ("fake", False, True), ("extractive", True, True)], 1),
+        ([("openai", True, True), ("extractive", False, True)], 1),
+    ],
+)
+def test_the_default_is_a_model_that_can_write(
+    models: list[tuple[str, bool, bool]], chosen: int
+) -> None:
+    rows = [
+        make_chat_model(
+            make_provider(f"p{position}", kind=kind, position=position),
+            is_default=is_default,
+            enabled=enabled,
+        )
+        for position, (kind, is_default, enabled) in enumerate(models)
+    ]
+    assert registry.default_chat_model() == rows[chosen]
+
+
 def test_without_any_chat_model_the_error_says_what_to_do() -> None:
     with pytest.raises(NotConfigured, match="load the presets"):
         registry.default_chat_model()

@@ -15,6 +15,7 @@ from providers import circuits
 from providers.core.circuit import FAILURES_TO_OPEN
 from providers.models import EmbeddingModel, Provider
 from providers.presets import load_presets
+from providers.registry import default_chat_model
 from secondbrain.health import Check, Level, health
 from tests.cast import Cast, make_user, make_vault
 from vault import heartbeat
@@ -139,6 +140,7 @@ def test_a_provider_that_is_left_alone_is_named_with_the_time(
     load_presets()
     monkeypatch.setenv("OPENAI_API_KEY", "planted")
     assert named("Answers").level is Level.OK
+    assert named("Answers").text.startswith(f"{default_chat_model()} (default)")
     provider = Provider.objects.get(slug="openai")
     for _ in range(FAILURES_TO_OPEN):
         circuits.note_failure(provider, reason="It answered 500.")

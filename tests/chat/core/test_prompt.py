@@ -121,6 +121,14 @@ def test_the_quoting_backend_gets_question_and_passages() -> None:
     ]
 
 
+def test_no_notes_and_notes_that_hold_nothing_are_told_apart() -> None:
+    assert build(passages=(), mode="no_notes").request.grounding is None
+    for mode in ("notes_only", "notes_first"):
+        grounding = build(passages=(), mode=mode).request.grounding
+        assert grounding is not None
+        assert grounding.passages == ()
+
+
 def test_a_long_conversation_keeps_what_matters_and_says_what_it_left_out() -> None:
     """60 turns of 2,000 words in a window of 8,000 tokens, as in a case from the field."""
     chance = random.Random(2)

@@ -46,6 +46,11 @@ def test_the_answer_is_honest_and_numbers_every_quote() -> None:
     assert all(re.search(r" \[[12]\]$", line) for line in quoted)
 
 
+def test_nothing_is_claimed_about_models_that_may_be_set_up() -> None:
+    for said in (INTRODUCTION, NOTHING_FOUND):
+        assert "set up" not in said
+
+
 def test_quotes_stand_in_the_order_of_the_passages() -> None:
     answer = compose_answer(Grounding("pump repair, tax report", (PUMP, TAX)))
     assert answer.index("**Pump repair**") < answer.index("**Taxes**")
