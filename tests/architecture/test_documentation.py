@@ -73,6 +73,12 @@ def test_every_link_between_the_documents_leads_somewhere() -> None:
             assert target.strip().lower() in documents, f"{path.name}: [[{target}]]"
 
 
+def test_every_file_that_the_readme_links_is_there() -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text())
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
 def test_documents_name_no_path_of_a_developers_machine() -> None:
     for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         assert not re.search(r"(?<![\w.])/(home|root|work|tmp)/", path.read_text()), path.name
