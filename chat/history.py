@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -18,6 +18,7 @@ from chat.core.rendering import render_answer
 from chat.core.titles import title_from_question
 from chat.ledger import end_abandoned, ids_of
 from chat.models import Conversation, Message, Run, RunEvent
+from chat.rights import RIGHTS_CHANGED, WITHHELD_TEXT, lost_answers
 from chat.sources import passage_json, quotable
 from providers.core.types import ChatMessage
 from vault.access import visible_to
@@ -25,6 +26,10 @@ from vault.access import visible_to
 # One person's questions must not take every model's queue.
 MOST_RUNS = 5
 MOST_HISTORY = 200
+_SPEAKERS: dict[str, Literal["user", "assistant"]] = {
+    Message.Role.USER: "user",
+    Message.Role.ASSISTANT: "assistant",
+}
 RUN_ACTIVE = "An answer is being written in this conversation. Wait for it, or stop it."
 
 
@@ -54,11 +59,13 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
             end_abandoned(conversation.runs.active().values_list("pk", flat=True))
             _check_number_of_runs(user)
             question = _question_again(conversation, ask) or _new_question(conversation, ask)
+            before = _said_before(question, lost_answers(user))
             answer = Message.objects.create(
                 conversation=conversation,
                 parent=question,
                 role=Message.Role.ASSISTANT,
                 status=Message.Status.RUNNING,
+                told=[str(m.pk) for m in before if m.role == Message.Role.ASSISTANT],
             )
             _drop_old_events(conversation)
             run = Run.objects.create(
@@ -78,7 +85,7 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
         user_message=question.pk,
         ask=ask,
         question=question.text,
-        history=_history_before(question),
+        history=tuple(ChatMessage(_SPEAKERS[m.role], m.text) for m in before),
         vaults=ask.vaults if ask.vaults is not None else _slugs(conversation.vaults),
         title=conversation.title,
         is_first=question.parent_id is None and not conversation.title_is_final,
@@ -116,22 +123,23 @@ def thread(conversation: Conversation, user: User) -> list[dict[str, Any]]:
     """The messages of a conversation as a page or an API shows them, oldest first.
 
     An answer that was asked for again is marked `replaced`. Sources of a vault that `user`
-    may not read any more are named by number only.
+    may not read any more are named by number only; an answer that rests on one is `withheld`.
     """
     end_abandoned(conversation.runs.active().values_list("pk", flat=True))
     messages = list(conversation.messages.select_related("run").prefetch_related("sources__vault"))
     readable = set(visible_to(user).values_list("pk", flat=True))
+    lost = lost_answers(user)
     newest = {m.parent_id: m.pk for m in messages if m.role == Message.Role.ASSISTANT}
     shown = []
     for message in messages:
-        data = _message_json(message, readable)
+        data = _message_json(message, readable, is_lost=message.pk in lost)
         is_answer = message.role == Message.Role.ASSISTANT
         data["replaced"] = is_answer and newest[message.parent_id] != message.pk
         shown.append(data)
     return shown
 
 
-def _message_json(message: Message, readable: set[int]) -> dict[str, Any]:
+def _message_json(message: Message, readable: set[int], *, is_lost: bool) -> dict[str, Any]:
     data: dict[str, Any] = {
         "id": str(message.pk),
         "parent": str(message.parent_id) if message.parent_id else None,
@@ -148,13 +156,18 @@ def _message_json(message: Message, readable: set[int]) -> dict[str, Any]:
         text, data["seq"] = _text_so_far(run)
         data["run"] = str(run.pk)
     rendered = render_answer(text, [quotable(source) for source in sources])
-    return data | {
+    data |= {
         "text": text,
+        "withheld": False,
         "html": rendered.html,
         "mode": message.mode,
         "model": message.model_label,
         "persona": message.persona_name,
-        "error": {"code": message.error_code, "text": message.error},
+        "error": {
+            "code": message.error_code,
+            "text": message.error,
+            "mend": message.error_mend,
+        },
         "cut_short": message.cut_short,
         "usage": message.usage,
         "notices": message.notices,
@@ -162,6 +175,23 @@ def _message_json(message: Message, readable: set[int]) -> dict[str, Any]:
         "sources": [passage_json(source) for source in sources],
         "hidden_sources": _hidden(message, readable),
         "retrieval_run": message.retrieval_run_id,
+    }
+    return _withheld(data) if is_lost else data
+
+
+def _withheld(data: dict[str, Any]) -> dict[str, Any]:
+    """An answer less all that tells what stands in a vault its reader may not read now."""
+    is_running = data["status"] == Message.Status.RUNNING
+    kept = {name: value for name, value in data.items() if name not in ("run", "seq")}
+    return kept | {
+        "withheld": True,
+        "status": Message.Status.STOPPED if is_running else data["status"],
+        "text": "",
+        "html": "",
+        "error": {"code": RIGHTS_CHANGED, "text": WITHHELD_TEXT, "mend": ""},
+        "notices": [],
+        "citations": [],
+        "retrieval_run": None,
     }
 
 
@@ -223,18 +253,17 @@ def _new_question(conversation: Conversation, ask: Ask) -> Message:
     )
 
 
-def _history_before(question: Message) -> tuple[ChatMessage, ...]:
-    """What was said before, oldest first: the branch that leads to `question`."""
+def _said_before(question: Message, lost: set[UUID]) -> list[Message]:
+    """The branch that leads to `question`, oldest first, without what may not be read now."""
     by_id = {m.pk: m for m in question.conversation.messages.all()}
-    said: list[ChatMessage] = []
+    said: list[Message] = []
     at = question.parent_id
     while at is not None and len(said) < MOST_HISTORY:
         message = by_id[at]
-        if message.text:
-            is_question = message.role == Message.Role.USER
-            said.append(ChatMessage("user" if is_question else "assistant", message.text))
+        if message.text and message.pk not in lost:
+            said.append(message)
         at = message.parent_id
-    return tuple(reversed(said))
+    return said[::-1]
 
 
 def _drop_old_events(conversation: Conversation) -> None:

@@ -41,6 +41,7 @@ class Close:
     text: str
     error_code: str = ""
     error: str = ""
+    mend: str = ""
     cut_short: bool = False
     usage: dict[str, int] = field(default_factory=dict)
     citations: list[dict[str, object]] = field(default_factory=list)
@@ -144,6 +145,7 @@ def _interrupt(run: Run) -> None:
         text=text,
         error_code=INTERRUPTED,
         error=INTERRUPTED_TEXT,
+        mend=INTERRUPTED_MEND,
         citations=citations,
     )
     _end(run, [*said, last], close)
@@ -196,6 +198,7 @@ def _end(run: Run, events: Sequence[Event], close: Close) -> None:
         text=close.text,
         error_code=close.error_code,
         error=close.error,
+        error_mend=close.mend,
         cut_short=close.cut_short,
         usage=close.usage,
         citations=close.citations,

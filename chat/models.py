@@ -115,9 +115,13 @@ class Message(models.Model):
     persona_name = models.CharField(max_length=300, blank=True)
     error_code = models.CharField(max_length=60, blank=True)
     error = models.TextField(blank=True, help_text=_("The sentence the reader saw."))
+    error_mend = models.TextField(blank=True, help_text=_("What the reader could do about it."))
     cut_short = models.BooleanField(default=False, help_text=_("Ended at the length limit."))
     usage = models.JSONField(default=dict)
     citations = models.JSONField(default=list)
+    told = models.JSONField(
+        default=list, help_text=_("Earlier answers the model was told: this one may repeat them.")
+    )
     notices = models.JSONField(
         default=list, help_text=_("What the reader was told: skipped arms, left out turns.")
     )

@@ -11,12 +11,16 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
 from chat.core.asking import Refused
-from chat.models import Source
+from chat.models import Message, Source
 from vault.access import visible_to
 from vault.models import ApiToken
+
+RIGHTS_CHANGED = "rights_changed"
+WITHHELD_TEXT = "This answer was written from a vault you may no longer read."
 
 
 class CloseCode(IntEnum):
@@ -61,19 +65,30 @@ def current_user(caller: Caller) -> User | None:
 
 
 def has_lost_sources(user: User, message_id: UUID) -> bool:
-    """Whether the answer was written from a vault that `user` may not read any more."""
-    return (
-        Source.objects.filter(message_id=message_id)
-        .exclude(vault_id__in=visible_to(user).values("pk"))
-        .exists()
-    )
+    """Whether the answer rests on a vault that `user` may not read any more.
+
+    It does when it was written from one, or when the model was told an answer that was.
+    """
+    told = Message.objects.filter(pk=message_id).values_list("told", flat=True).first() or []
+    return _unreadable(user).filter(message_id__in=[message_id, *told]).exists()
+
+
+def lost_answers(user: User) -> set[UUID]:
+    """The answers of `user` that has_lost_sources is true of."""
+    owned = Message.objects.filter(conversation__owner_id=user.pk)
+    sources = _unreadable(user).filter(message__in=owned)
+    lost = set(sources.values_list("message_id", flat=True))
+    if lost:
+        after = owned.filter(told__has_any_keys=[str(pk) for pk in lost])
+        lost.update(after.values_list("pk", flat=True))
+    return lost
 
 
 def check_sources(user: User, message_id: UUID) -> None:
     """Raises Refused when the answer rests on what `user` may not read any more."""
     if has_lost_sources(user, message_id):
         raise Refused(
-            "rights_changed",
+            RIGHTS_CHANGED,
             "You may no longer read a vault this answer was written from.",
             status=403,
         )
@@ -87,6 +102,10 @@ def problem_with(caller: Caller, *, message_ids: tuple[UUID, ...] = ()) -> Close
     if any(has_lost_sources(user, message_id) for message_id in message_ids):
         return CloseCode.FORBIDDEN
     return None
+
+
+def _unreadable(user: User) -> QuerySet[Source]:
+    return Source.objects.exclude(vault_id__in=visible_to(user).values("pk"))
 
 
 def _session_is_valid(key: str, user: User) -> bool:

@@ -25,15 +25,16 @@ log = structlog.get_logger("chat.titles")
 
 
 async def make_title(
-    model: ChatModel, providing: Providing, *, question: str, answer: str, user_id: int
+    model: ChatModel, providing: Providing, *, question: str, user_id: int
 ) -> str | None:
-    """A title for a conversation that began with `question`; None when none came out."""
+    """A title for a conversation that began with `question`; None when none came out.
+
+    It is made without the answer, so that no title outlives the right to read a vault.
+    """
     request = ChatRequest(
         model=model.name,
         system=TITLE_PROMPT,
-        messages=(
-            ChatMessage("user", f"Question: {question[:EXCERPT]}\n\nAnswer: {answer[:EXCERPT]}"),
-        ),
+        messages=(ChatMessage("user", f"Question: {question[:EXCERPT]}"),),
         max_output_tokens=MOST_TOKENS,
         context_window=model.context_window,
     )

@@ -147,7 +147,6 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
             options.model,
             providing,
             question=turn.question,
-            answer=answer.text,
             user_id=turn.user_id,
         )
         if await in_database(save_title, turn.ids.conversation, made):

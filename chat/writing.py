@@ -326,11 +326,14 @@ class LiveRun:
             text=text,
             error_code=ending.code,
             error=ending.text,
+            mend=ending.mend,
             cut_short=ending.usage.stop_reason == "length",
             usage=_usage_json(ending.usage),
             citations=citations,
         )
         last = Event(self.seq + 1, ending.type, _last_data(ending, close, rendered.html))
+        if ending is RIGHTS_LOST:  # the reader may not have it any more, not even once more
+            last.data.update(html="", citations=[])
         if await self._save_end(last, close):
             self.unsaved.clear()
             self._tell_last(last)

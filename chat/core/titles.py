@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from chat.core.citations import without_markers
+
 LONGEST = 60
 LONGEST_FROM_MODEL = 80
 
@@ -35,7 +37,7 @@ def title_from_question(question: str) -> str:
 
 def title_from_model(output: str) -> str | None:
     """The title in a model's output, None when it is none."""
-    text = _THINKING.sub("", output)
+    text = without_markers(_THINKING.sub("", output))
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     line = _LABEL.sub("", line.strip(_MARKS)).strip(_MARKS)
     line = " ".join(line.split()).removesuffix(".").strip(_MARKS)

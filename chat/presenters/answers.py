@@ -96,6 +96,9 @@ class Answer:
     html: SafeString
     text: str
     error: str
+    error_code: str
+    mend: str
+    is_withheld: bool
     cut_short: bool
     mode: str
     model: str
@@ -112,6 +115,13 @@ class Answer:
     @property
     def is_running(self) -> bool:
         return self.status == Message.Status.RUNNING
+
+    @property
+    def found_nothing(self) -> bool:
+        """The notes were searched to the end, and none of their passages fits."""
+        is_whole = self.status == Message.Status.DONE and not self.is_withheld
+        searched = self.found is not None and bool(self.found.queries)
+        return is_whole and searched and not self.sources and not self.hidden_sources
 
     @property
     def mode_label(self) -> str:
@@ -196,6 +206,9 @@ def _answer(
         html=mark_safe(message["html"]),  # noqa: S308
         text=message["text"],
         error=message["error"]["text"],
+        error_code=message["error"]["code"],
+        mend=message["error"]["mend"],
+        is_withheld=message["withheld"],
         cut_short=message["cut_short"],
         mode=message["mode"],
         model=message["model"],

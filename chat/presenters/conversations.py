@@ -12,6 +12,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from chat.models import Conversation, Message
+from chat.rights import lost_answers
 
 # Older ones are reached by the filter, which searches all of them.
 MOST_LISTED = 200
@@ -28,6 +29,8 @@ def conversation_groups(user: User, *, contains: str = "") -> list[Group]:
     wanted = contains.replace("\x00", "").strip()
     if wanted:
         said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=wanted)
+        # What may not be read any more must not be guessed letter by letter either.
+        said = said.exclude(pk__in=lost_answers(user))
         found = found.filter(Q(title__icontains=wanted) | Exists(said))
     today = timezone.localdate()
     listed = found.order_by("-updated")[:MOST_LISTED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -14,8 +15,10 @@ from chat.core.events import Event, EventType
 from chat.history import MOST_RUNS, Turn, open_turn, own_conversation, own_run, thread
 from chat.ledger import Close, append_events, end_abandoned, read_events, save_end
 from chat.models import Conversation, Message, Run, RunEvent, Source
+from chat.rights import WITHHELD_TEXT, has_lost_sources
 from tests.cast import Cast
 from tests.chat.world import PUMP, UPDATED
+from vault.models import VaultMember
 
 
 def begin(cast: Cast, **ask: Any) -> Turn:
@@ -189,8 +192,33 @@ def test_sources_of_a_vault_that_may_not_be_read_any_more_are_hidden(cast: Cast)
     answer = thread(conversation_of(turn), cast.mate)[1]
     assert answer["sources"] == answer["citations"] == []
     assert answer["hidden_sources"] == [1]
-    assert "Pump" not in answer["html"].replace("The pump", "")
-    assert "[1]" in answer["html"]
+    assert answer["withheld"]
+    assert answer["text"] == answer["html"] == ""
+    assert answer["error"]["text"] == WITHHELD_TEXT
+    assert "March" not in json.dumps(answer)
+
+
+def test_an_answer_that_was_told_what_may_not_be_read_any_more_is_withheld_too(cast: Cast) -> None:
+    turn = begin(cast)
+    add_source(turn, cast)
+    end(turn, "The pump failed in March [1].")
+    then = begin(cast, text="Say that again", conversation=turn.ids.conversation)
+    end(then, "It failed in March.")
+    assert not has_lost_sources(cast.mate, then.ids.message)
+    cast.vault.members.filter(user=cast.mate).delete()
+    assert has_lost_sources(cast.mate, then.ids.message)
+    assert "failed in March" not in json.dumps(thread(conversation_of(turn), cast.mate))
+    later = begin(cast, text="And now?", conversation=turn.ids.conversation)
+    end(later, "Nothing is known.")
+    assert [message.content for message in later.history] == [
+        "When did the pump fail?",
+        "Say that again",
+    ]
+    shown = [message["text"] for message in thread(conversation_of(turn), cast.mate)]
+    assert shown[1::2] == ["", "", "Nothing is known."]
+    VaultMember.objects.create(vault=cast.vault, user=cast.mate)
+    again = [message["text"] for message in thread(conversation_of(turn), cast.mate)]
+    assert again[1] == "The pump failed in March [1]."
 
 
 def test_a_deleted_vault_hides_its_sources_too(cast: Cast) -> None:

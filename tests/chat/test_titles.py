@@ -27,7 +27,6 @@ async def title(world: World, people: Cast, *parts: Any) -> str | None:
         world.model,
         make_providing(FixedRetrieval()),
         question="Коли перенесли ремонт насоса?",
-        answer="У березні [1].",
         user_id=people.mate.pk,
     )
 

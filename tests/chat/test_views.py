@@ -116,6 +116,56 @@ def test_passages_of_a_vault_that_was_taken_away_are_not_shown(cast: Cast) -> No
     assert "1 passage is not shown" in shown
 
 
+def test_an_answer_of_a_vault_that_was_taken_away_is_withheld(cast: Cast) -> None:
+    note = make_note(cast.vault)
+    conversation = make_conversation(cast.mate)
+    add_turn(conversation, "What?", "It is the wemrick. [1]", note=note)
+    client = browser(cast.mate)
+    assert "wemrick" in page(client, "conversation", conversation.pk)
+    assert "About the pump" in page(client, "conversations", q="wemrick")
+    cast.vault.members.filter(user=cast.mate).delete()
+    shown = page(client, "conversation", conversation.pk)
+    assert "wemrick" not in shown
+    assert "from a vault you may no longer read" in shown
+    assert "You stopped" not in shown
+    assert "No passage of the notes fits" not in shown
+    assert "About the pump" not in page(client, "conversations", q="wemrick")
+    told = client.get(f"/api/chat/conversations/{conversation.pk}").content.decode()
+    assert "wemrick" not in told
+    assert "from a vault you may no longer read" in told
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [("rights_changed", "You lost the right"), ("suspended", "This account was suspended")],
+)
+def test_an_answer_that_was_ended_for_its_rights_says_that(
+    cast: Cast, code: str, words: str
+) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "Why?", "", status=Message.Status.STOPPED, error_code=code)
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert words in shown
+    for wrong in ("You stopped", "What was written is kept", "No passage of the notes fits"):
+        assert wrong not in shown
+
+
+def test_a_stopped_answer_without_a_word_keeps_nothing(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "Why?", "", status=Message.Status.STOPPED)
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert "You stopped this answer." in shown
+    assert "What was written is kept" not in shown
+
+
+def test_a_failed_answer_says_how_to_mend_it_after_a_reload(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(
+        conversation, "Why?", "", status="failed", error="No.", error_mend="Check the base URL."
+    )
+    assert "Check the base URL." in page(browser(cast.owner), "conversation", conversation.pk)
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [

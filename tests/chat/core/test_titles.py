@@ -78,3 +78,8 @@ def test_any_question_gives_one_line_that_fits(question: str) -> None:
 def test_any_output_gives_a_title_that_fits_or_none(output: str) -> None:
     title = title_from_model(output)
     assert title is None or (title and "\n" not in title and len(title) <= 200)
+
+
+def test_a_title_has_no_citation_marks() -> None:
+    assert title_from_model("The pump failed in March [1]") == "The pump failed in March"
+    assert title_from_model("The pump [1] and its seal [2, 3]") == "The pump and its seal"
