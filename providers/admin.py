@@ -30,17 +30,39 @@ from providers.models import (
 )
 from providers.probes import probe_provider
 from providers.refreshing import Refreshed, refresh_models
-from providers.registry import availability, key_of
+from providers.registry import KIND_LABELS, availability, key_of
 
 _MOST_NAMES = 20
 _MODEL_TABLES: tuple[type[ProviderModel], ...] = (ChatModel, EmbeddingModel, RerankModel)
 
 
+class KindFilter(admin.SimpleListFilter):
+    """The kinds that are in the table, by the names people know."""
+
+    title = _("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        kinds = set(Provider.objects.values_list("kind", flat=True))
+        return [(kind, str(label)) for kind, label in KIND_LABELS.items() if kind in kinds]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
 @admin.register(Provider)
 class ProviderAdmin(admin.ModelAdmin[Provider]):
     form = ProviderForm
-    list_display = ("name", "kind", "is_available", "why_not", "key_state", "enabled", "edited")
-    list_filter = ("kind", "enabled", "origin")
+    list_display = (
+        "name",
+        "kind_label",
+        "is_available",
+        "why_not",
+        "key_state",
+        "enabled",
+        "edited",
+    )
+    list_filter = (KindFilter, "enabled", "origin")
     search_fields = ("name", "slug", "base_url")
     readonly_fields = ("key_state", "is_available", "why_not", "origin", "edited")
     actions = ("test_connection", "refresh", "clone")
@@ -53,6 +75,10 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
         ),
         (_("State"), {"fields": ("is_available", "why_not", "origin", "edited")}),
     )
+
+    @admin.display(description=_("kind"), ordering="kind")
+    def kind_label(self, provider: Provider) -> str:
+        return str(KIND_LABELS.get(provider.kind, provider.kind))
 
     @admin.display(description=_("available"), boolean=True)
     def is_available(self, provider: Provider) -> bool:

@@ -6,12 +6,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from providers.core.base_urls import InvalidBaseURL, normalise_base_url
+from providers.egress import refusal_of
 from providers.models import Provider
-from providers.registry import KINDS, LOCAL_KINDS, default_version
+from providers.registry import KIND_LABELS, LOCAL_KINDS, default_version
 
 
 class ProviderForm(forms.ModelForm[Provider]):
@@ -25,7 +27,6 @@ class ProviderForm(forms.ModelForm[Provider]):
         help_text=_("Stored encrypted and never shown again. Empty: the key stays as it is."),
     )
     remove_key = forms.BooleanField(label=_("Remove the stored key"), required=False)
-    kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS])
 
     class Meta:
         model = Provider
@@ -44,6 +45,15 @@ class ProviderForm(forms.ModelForm[Provider]):
     lost_key = False
     """Whether saving takes a key away that belongs to another host."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The scripted kind is for development; a row that has it already keeps its choice.
+        is_shown = settings.DEBUG or self.instance.kind == "fake"
+        self.fields["kind"] = forms.ChoiceField(
+            label=_("Kind"),
+            choices=[it for it in KIND_LABELS.items() if it[0] != "fake" or is_shown],
+        )
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         url, kind = cleaned.get("base_url", ""), cleaned.get("kind", "")
@@ -52,6 +62,10 @@ class ProviderForm(forms.ModelForm[Provider]):
                 cleaned["base_url"] = normalise_base_url(url, default_version=default_version(kind))
             except InvalidBaseURL as error:
                 raise ValidationError({"base_url": str(error)}) from error
+            refused = refusal_of(cleaned["base_url"], is_trusted=False)
+            if refused is not None:
+                said = f"The call was refused: {refused.reason}. {refused.mend}"
+                raise ValidationError({"base_url": said})
         return cleaned
 
     def save(self, commit: bool = True) -> Provider:  # noqa: FBT001, FBT002 (Django's signature)

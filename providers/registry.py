@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from providers.core.base_urls import InvalidBaseURL, normalise_base_url
 from providers.core.errors import NotConfigured
@@ -41,6 +42,15 @@ RERANK_BACKENDS = {
     "openai": "providers.backends.http_rerank.HTTPReranker",
     "rerank": "providers.backends.http_rerank.HTTPReranker",
     "fake": "providers.testing.OverlapReranker",
+}
+KIND_LABELS = {
+    "openai": _("OpenAI, and servers with the same interface"),
+    "anthropic": _("Anthropic"),
+    "ollama": _("Ollama"),
+    "rerank": _("Reranking (Cohere, Jina and alike)"),
+    "local_e5": _("Bundled embedding model"),
+    "extractive": _("Quotes only, without a model"),
+    "fake": _("Scripted answers, for development"),
 }
 KINDS = tuple(sorted({*CHAT_BACKENDS, *EMBEDDING_BACKENDS, *RERANK_BACKENDS}))
 # Kinds that call nobody: they have neither address nor key.

@@ -105,7 +105,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _redacted(error: ProviderError, endpoint: Endpoint) -> ProviderError:
-    clean: Any = type(error)(redact(str(error), (endpoint.key,)), retry_after=error.retry_after)
+    text = redact(str(error), (endpoint.key,))
+    clean: Any = type(error)(text, retry_after=error.retry_after, mend=error.mend)
     result: ProviderError = clean
     return result
 

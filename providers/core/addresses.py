@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
@@ -60,23 +61,41 @@ def embedded_ipv4(address: Address) -> IPv4Address | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a connection may not be made, as part of a sentence, and what would mend it."""
+
+    reason: str
+    mend: str
+
+
 def refusal(
     address: Address, *, host: str, port: int, allowed: Collection[str], is_trusted: bool
-) -> str:
-    """Why a connection to `address` is refused, or "" when it may be made.
+) -> Refusal | None:
+    """Why a connection to `address` is refused, or None when it may be made.
 
     `allowed` holds private places as `host:port`; `is_trusted` allows every private one.
     """
     verdict = verdict_on(address)
     place = place_of(host, port)
     if verdict == "never":
-        return f"{place} is {address}, an address that is never called (link-local, metadata)"
+        return Refusal(
+            f"{place} is {address}, an address that is never called (link-local, metadata)",
+            "No setting allows it: correct the base URL.",
+        )
     is_listed = place in {entry.strip().lower() for entry in allowed}
     if port in OTHER_SERVICES and not is_listed:
-        return f"port {port} belongs to another kind of service"
+        return Refusal(
+            f"port {port} belongs to another kind of service",
+            "Correct the port of the base URL. If a model server does listen there, add "
+            f"{place} to ALLOWED_PRIVATE_ENDPOINTS and restart.",
+        )
     if verdict == "private" and not (is_trusted or is_listed):
-        return f"{place} is {address}, a private address that is not in ALLOWED_PRIVATE_ENDPOINTS"
-    return ""
+        return Refusal(
+            f"{place} is {address}, a private address that is not in ALLOWED_PRIVATE_ENDPOINTS",
+            f"If it is meant to be called, add {place} to ALLOWED_PRIVATE_ENDPOINTS and restart.",
+        )
+    return None
 
 
 def place_of(host: str, port: int) -> str:

@@ -77,7 +77,7 @@ class InputTooLong(BadRequest):
 class EgressRefused(ProviderError):
     code = "egress_refused"
     permanent = True
-    mend = "Allow the host in ALLOWED_PRIVATE_ENDPOINTS if it is meant to be called."
+    mend = "Correct the provider's base URL."
 
 
 class Unreachable(ProviderError):

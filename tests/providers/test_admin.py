@@ -178,7 +178,7 @@ def test_test_connection_shows_the_exact_failure_and_the_mend(admin: Client) -> 
     make_chat_model(provider, "big")
     (refused,) = run(admin, "test_connection", provider)
     assert f"127.0.0.1:{port} is 127.0.0.1, a private address" in refused
-    assert "Allow the host in ALLOWED_PRIVATE_ENDPOINTS" in refused
+    assert f"add 127.0.0.1:{port} to ALLOWED_PRIVATE_ENDPOINTS" in refused
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "ALLOWED_PRIVATE_ENDPOINTS", [f"127.0.0.1:{port}"])
         (unreachable,) = run(admin, "test_connection", provider)

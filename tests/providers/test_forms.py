@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from providers.forms import ProviderForm
 from providers.models import Provider
+from providers.registry import KIND_LABELS, KINDS
 from tests.providers.rows import make_provider
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +49,42 @@ def saved(form: ProviderForm) -> Provider:
 )  # fmt: skip
 def test_base_urls_are_kept_in_one_form(kind: str, given: str, kept: str) -> None:
     assert saved(form_for(kind=kind, base_url=given)).base_url == kept
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://169.254.169.254/latest", "an address that is never called"),
+        ("http://[fe80::1]/v1", "an address that is never called"),
+        ("http://127.1:8000/v1", "127.1:8000 is 127.0.0.1, a private address"),
+        ("http://localhost.:8000", "a private address"),
+        ("https://10.0.0.7/v1", "10.0.0.7:443 is 10.0.0.7, a private address"),
+        ("https://models.example.com:9/v1", "port 9 belongs to another kind of service"),
+    ],
+)
+def test_an_address_that_may_not_be_called_is_not_kept(url: str, said: str) -> None:
+    error = str(form_for(base_url=url).errors["base_url"][0])
+    assert error.startswith("The call was refused: ")
+    assert said in error
+    assert "base URL" in error or "ALLOWED_PRIVATE_ENDPOINTS" in error
+
+
+def test_a_private_address_that_is_allowed_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "ALLOWED_PRIVATE_ENDPOINTS", ["10.0.0.7:8000"])
+    assert saved(form_for(base_url="http://10.0.0.7:8000")).base_url == "http://10.0.0.7:8000/v1"
+
+
+def test_kinds_have_names_and_the_scripted_one_is_for_development(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert set(KIND_LABELS) == set(KINDS)
+    page = form_for().as_p()
+    assert "Quotes only, without a model" in page
+    assert "Scripted answers" not in page
+    assert not form_for(kind="fake").is_valid()
+    assert form_for(make_provider("old", kind="fake"), slug="old", kind="fake").is_valid()
+    monkeypatch.setattr(settings, "DEBUG", True)
+    assert form_for(kind="fake").is_valid()
 
 
 def test_the_key_goes_in_and_stands_in_no_html() -> None:

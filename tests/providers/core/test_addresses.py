@@ -77,9 +77,28 @@ def test_a_wrapped_address_is_never_judged_more_mildly(inner: object) -> None:
 def why(
     text: str, *, port: int = 8080, allowed: tuple[str, ...] = (), trusted: bool = False
 ) -> str:
-    return refusal(
+    refused = refusal(
         ip_address(text), host="models.lan", port=port, allowed=allowed, is_trusted=trusted
     )
+    return f"{refused.reason} | {refused.mend}" if refused else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "port", "mend", "is_lifted"),
+    [
+        ("10.0.0.1", 8080, "If it is meant to be called, add models.lan:8080", True),
+        ("93.184.216.34", 9, "Correct the port of the base URL.", True),
+        ("10.0.0.1", 9, "Correct the port of the base URL.", True),
+        ("169.254.169.254", 80, "No setting allows it: correct the base URL.", False),
+    ],
+)
+def test_each_refusal_names_what_does_mend_it(
+    text: str, port: int, mend: str, *, is_lifted: bool
+) -> None:
+    refused = why(text, port=port)
+    assert mend in refused
+    assert ("ALLOWED_PRIVATE_ENDPOINTS" in refused) == is_lifted
+    assert (why(text, port=port, allowed=(f"models.lan:{port}",)) == "") == is_lifted
 
 
 def test_a_public_address_needs_no_leave() -> None:
