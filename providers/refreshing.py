@@ -8,7 +8,6 @@ from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.utils import timezone
 
-from providers.backends.model_lists import list_models
 from providers.core.errors import ProtocolError
 from providers.core.model_lists import ListedModel, is_listed
 from providers.core.types import TimeLimits
@@ -37,6 +36,8 @@ def refresh_models(provider: Provider) -> Refreshed:
     since conversations name it, and stays in use, since lists leave out aliases. Raises
     ProviderError.
     """
+    from providers.backends.model_lists import list_models
+
     listed = async_to_sync(list_models)(endpoint_of(provider, limits=_LIMITS))
     if not listed:
         raise ProtocolError("The server lists no model at all, so nothing was changed.")

@@ -56,6 +56,7 @@ ALONE = {
     "test_a_row_with_wrong_dimensions_is_found_out": ("Embeddings", "openai"),
     "test_quotes_need_passages_to_quote": ("Chat", "extractive"),
     "test_quotes_let_others_run_between_two_pieces": ("Chat", "extractive"),
+    "test_without_notes_and_without_a_model_there_is_nothing_to_write": ("Chat", "extractive"),
     "test_the_fake_reranker_keeps_the_protocol": ("Rerank", "fake"),
 }
 
