@@ -48,6 +48,10 @@ class TurnOptions:
     notices: tuple[str, ...] = ()
 
 
+# A persona's number that says "none", whatever the settings have. Null says "as they have it".
+NO_PERSONA = 0
+
+
 def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
     """Resolve what `ask`, the user's and the site's settings chose."""
     asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode)
@@ -55,7 +59,7 @@ def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
     picked = _pick(resolved, catalogue)
     persona = _persona(resolved.persona)
     notices = [picked.notice] if picked.notice else []
-    if resolved.persona is not None and persona is None:
+    if resolved.persona not in {None, NO_PERSONA} and persona is None:
         notices.append("The chosen persona is gone; the answer was written without it.")
     return TurnOptions(
         model=picked.model,

@@ -154,7 +154,7 @@ def chat_settings(request: HttpRequest) -> HttpResponse:
     response = render(
         request, "chat/settings_form.html", {"form": ChatSettingsForm.of(_user(request))}
     )
-    chosen = {"model": fresh.model_id, "persona": fresh.persona_id or "", "mode": fresh.mode}
+    chosen = {"model": fresh.model_id, "persona": fresh.persona_id or 0, "mode": fresh.mode}
     response["HX-Trigger"] = json.dumps({"settings-saved": chosen})
     return response
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from django.utils.translation import ngettext
 
 from chat.history import thread
 from chat.models import AnswerMode, Conversation, Message
+from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
 from vault.access import visible_to
 
@@ -39,7 +39,6 @@ TIMING_LABELS = {
     "rerank": _("reranking"),
     "expand": _("reading around the hits"),
 }
-HEADING_LINE = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +52,12 @@ class SourceCard:
     start: int
     url: str
     updated: datetime | None
+    quote: str = ""
 
     @property
     def snippet(self) -> str:
-        """The text less its heading lines, which `where` tells already."""
-        return HEADING_LINE.sub("", self.text).strip() or self.text
+        """What the answer cites of it, else its text; as it reads, without Markdown's marks."""
+        return plain_text(self.quote or self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +198,8 @@ def _shown(versions: Sequence[dict[str, Any]], chosen: str) -> dict[str, Any] | 
 def _answer(
     conversation: Conversation, message: dict[str, Any], versions: Iterable[dict[str, Any]]
 ) -> Answer:
+    # The first citation of each passage is what its card begins with.
+    quotes = {c["n"]: c["quote"] for c in reversed(message["citations"])}
     return Answer(
         id=message["id"],
         conversation_id=conversation.pk,
@@ -215,7 +217,7 @@ def _answer(
         persona=message["persona"],
         tokens=_tokens(message["usage"]),
         notices=tuple(message["notices"]),
-        sources=tuple(_card(source) for source in message["sources"]),
+        sources=tuple(_card(source, quotes) for source in message["sources"]),
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
         hidden_sources=len(message["hidden_sources"]),
         run_id=message.get("run", ""),
@@ -224,7 +226,7 @@ def _answer(
     )
 
 
-def _card(source: dict[str, Any]) -> SourceCard:
+def _card(source: dict[str, Any], quotes: dict[int, str]) -> SourceCard:
     return SourceCard(
         number=source["number"],
         title=source["title"],
@@ -233,6 +235,7 @@ def _card(source: dict[str, Any]) -> SourceCard:
         start=source["start"],
         url=source["url"],
         updated=datetime.fromisoformat(source["updated"]) if source["updated"] else None,
+        quote=quotes.get(source["number"], ""),
     )
 
 

@@ -20,6 +20,8 @@ _FENCES = ("```", "~~~")
 _FENCED = re.compile(r"^((?:```|~~~)[\s\S]*?(?:^(?:```|~~~)|\Z))", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^(```|~~~).*$", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*(.*?)[ \t]*\|[ \t]*$", re.MULTILINE)
+_CELL_END = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
 _MARKS = (
     (
         re.compile(
@@ -78,7 +80,7 @@ def _without_marks(part: str) -> str:
         return _FENCE_LINE.sub("", part)
     for pattern, kept in _MARKS:
         part = pattern.sub(kept, part)
-    return part
+    return _TABLE_ROW.sub(lambda row: _CELL_END.sub(" · ", row[1]), part)
 
 
 def _find(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:

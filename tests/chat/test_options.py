@@ -107,3 +107,11 @@ def test_this_install_brings_its_own_catalogue(cast: Cast, model: ChatModel) -> 
     assert list(catalogue.available()) == [model]
     assert catalogue.default() == model
     assert catalogue.knobs().passages >= 1
+
+
+def test_no_persona_means_none_whatever_the_settings_have(cast: Cast, model: ChatModel) -> None:
+    persona = Persona.objects.create(name="Ada", prompt="Be exact.")
+    ChatSettings.objects.create(user=cast.mate, persona=persona)
+    assert options(cast).persona_name == "Ada"
+    none = options(cast, persona=0)
+    assert (none.persona_name, none.persona_prompt, none.notices) == ("", "", ())

@@ -184,7 +184,7 @@ export class Citations {
     const headings = passage.heading_path[0] === passage.title ? passage.heading_path.slice(1) : passage.heading_path;
     fill("where", [passage.vault_name, ...headings].join(" › "));
     fill("quote", passage.text);
-    fill("snippet", passage.text.replace(/^#{1,6}[ \t].*$/gm, "").trim() || passage.text);
+    fill("snippet", passage.text.replace(/^(#{1,6}[ \t].*|[ \t|:-]*-{3}[ \t|:-]*)$|[|`]|!?\[\[|\]\]/gm, " ").trim() || passage.text);
     const when = passage.updated ? new Date(passage.updated) : null;
     fill("when", when ? when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) : "");
     return card;

@@ -105,7 +105,7 @@ export class Composer {
     return {
       mode: data.get("mode") || null,
       model: Number(data.get("model")) || null,
-      persona: Number(data.get("persona")) || null,
+      persona: data.get("persona") ? Number(data.get("persona")) : null, // 0: none, whatever the settings have
       vaults: ticked.length && ticked.length < boxes.length ? ticked : null,
     };
   }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chat.models import Message
@@ -52,17 +54,24 @@ def test_a_card_says_where_without_saying_the_title_twice(answer: Answer) -> Non
     assert card.url.startswith("/vaults/team/notes/Pump.md?span=0-")
 
 
-def test_a_snippet_is_the_text_without_its_heading_lines(answer: Answer) -> None:
+def test_a_card_begins_with_what_the_answer_cites_of_the_passage(answer: Answer) -> None:
     [card] = answer.cited
     assert card.text == BODY
-    assert card.snippet == "The pump failed in March. It was repaired in three hours."
+    assert card.snippet == "The pump failed in March."
 
 
-def test_a_passage_of_headings_alone_is_shown_as_it_is(cast: Cast) -> None:
+def test_a_passage_that_was_only_read_is_shown_without_marks_and_headings(answer: Answer) -> None:
+    [card] = answer.cited
+    assert replace(card, quote="").snippet == (
+        "The pump failed in March. It was repaired in three hours."
+    )
+
+
+def test_a_passage_of_headings_alone_is_shown_by_them(cast: Cast) -> None:
     conversation = make_conversation(cast.owner)
     add_turn(conversation, "?", "[1]", note=make_note(cast.vault, body="# Only\n## Headings"))
     [card] = only_answer(turns_of(conversation, cast.owner)).sources
-    assert card.snippet == "# Only\n## Headings"
+    assert card.snippet == "Only Headings"
 
 
 def test_what_is_copied_names_the_cited_notes(answer: Answer) -> None:

@@ -47,7 +47,7 @@ def test_plain_text_is_one_line_and_invents_no_letter(content: str) -> None:
         ("- [ ] call [[People/Mira|her]]\n- see [[Pumps]]", "call her see Pumps"),
         ("> [!note] 1 < 2\n> a ~~b~~ ==c==", "[!note] 1 < 2 a b c"),
         ("see [the page](https://example.com/a) and `rm -rf`", "see the page and rm -rf"),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", "| a | b | | 1 | 2 |"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "a · b 1 · 2"),
         ("# Code\n\n```python\n# why\nx * y * z\n```\n\n# End\n", "# why x * y * z"),
         ("user_name stays, 2*3*4 too?", "user_name stays, 2*3*4 too?"),
     ],
@@ -84,3 +84,8 @@ def test_words_match_by_stem_without_case_and_accents(
     content: str, term: str, expected: list[str]
 ) -> None:
     assert marked(make_snippet(content, [term])) == expected
+
+
+def test_a_table_reads_as_words() -> None:
+    table = "| Command | What it does |\n| --- | --- |\n| `up` | starts it |\n"
+    assert plain_text(table) == "Command · What it does up · starts it"
