@@ -1,68 +1,17 @@
-"""Conversations, the answers being written in them, and what they were written from."""
+"""Conversations, their messages, and the passages these were written from."""
 
 from __future__ import annotations
 
 import uuid
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from chat.querysets import ConversationQuerySet, RunQuerySet
-from providers.models import ChatModel
+from chat.models.choices import AnswerMode
+from chat.querysets import ConversationQuerySet
 from retrieval.models import RetrievalRun
 from vault.models import Chunk, Note, Vault
-
-
-class AnswerMode(models.TextChoices):
-    NOTES_ONLY = "notes_only", _("notes only")
-    NOTES_FIRST = "notes_first", _("notes first")
-    NO_NOTES = "no_notes", _("no notes")
-
-
-class Persona(models.Model):
-    """Text that an admin adds to the system prompt under a name."""
-
-    name = models.CharField(max_length=100)
-    role = models.CharField(max_length=200, blank=True)
-    prompt = models.TextField(help_text=_("Follows the base prompt."))
-    enabled = models.BooleanField(default=True)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return f"{self.name}, {self.role}" if self.role else self.name
-
-
-class ChatSettings(models.Model):
-    """Defaults of the site (no user) and what a user chose instead. Empty: not chosen."""
-
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
-    )
-    model = models.ForeignKey(ChatModel, null=True, blank=True, on_delete=models.SET_NULL)
-    persona = models.ForeignKey(Persona, null=True, blank=True, on_delete=models.SET_NULL)
-    system_prompt = models.TextField(blank=True)
-    mode = models.CharField(max_length=12, choices=AnswerMode, blank=True)
-    passages = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(30)]
-    )
-    alternates = models.BooleanField(null=True, blank=True)
-    rerank = models.BooleanField(null=True, blank=True)
-
-    class Meta:
-        verbose_name_plural = _("chat settings")
-        constraints = [
-            models.UniqueConstraint(
-                models.Value(1), condition=Q(user__isnull=True), name="chatsettings_one_site_row"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return str(self.user or _("site"))
 
 
 class Conversation(models.Model):
@@ -165,54 +114,3 @@ class Source(models.Model):
 
     def __str__(self) -> str:
         return f"[{self.number}] {self.path}"
-
-
-class Run(models.Model):
-    """An answer being written: owned by one process for as long as its lease lasts."""
-
-    class State(models.TextChoices):
-        ACTIVE = "active", _("active")
-        ENDED = "ended", _("ended")
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
-    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="run")
-    state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
-    owner_process = models.CharField(max_length=100)
-    lease_until = models.DateTimeField()
-    stop_wanted = models.BooleanField(default=False)
-    created = models.DateTimeField(auto_now_add=True)
-
-    objects = RunQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["conversation"],
-                condition=Q(state="active"),
-                name="run_one_active_in_conversation",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return str(self.id)
-
-
-class RunEvent(models.Model):
-    """What was said in about a second of a run: appended, never rewritten.
-
-    `events` holds the events numbered `first` to `last`, each with its seq, type and data.
-    """
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
-    first = models.PositiveIntegerField()
-    last = models.PositiveIntegerField()
-    events = models.JSONField(default=list)
-    created = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["first"]
-        constraints = [models.UniqueConstraint(fields=["run", "first"], name="runevent_first_once")]
-
-    def __str__(self) -> str:
-        return f"{self.first} to {self.last}"

@@ -1,0 +1,60 @@
+"""What a reader chooses: mode, persona and the settings of site and user."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from providers.models import ChatModel
+
+
+class AnswerMode(models.TextChoices):
+    NOTES_ONLY = "notes_only", _("notes only")
+    NOTES_FIRST = "notes_first", _("notes first")
+    NO_NOTES = "no_notes", _("no notes")
+
+
+class Persona(models.Model):
+    """Text that an admin adds to the system prompt under a name."""
+
+    name = models.CharField(max_length=100)
+    role = models.CharField(max_length=200, blank=True)
+    prompt = models.TextField(help_text=_("Follows the base prompt."))
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.role}" if self.role else self.name
+
+
+class ChatSettings(models.Model):
+    """Defaults of the site (no user) and what a user chose instead. Empty: not chosen."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    model = models.ForeignKey(ChatModel, null=True, blank=True, on_delete=models.SET_NULL)
+    persona = models.ForeignKey(Persona, null=True, blank=True, on_delete=models.SET_NULL)
+    system_prompt = models.TextField(blank=True)
+    mode = models.CharField(max_length=12, choices=AnswerMode, blank=True)
+    passages = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(30)]
+    )
+    alternates = models.BooleanField(null=True, blank=True)
+    rerank = models.BooleanField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = _("chat settings")
+        constraints = [
+            models.UniqueConstraint(
+                models.Value(1), condition=Q(user__isnull=True), name="chatsettings_one_site_row"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.user or _("site"))
