@@ -23,7 +23,6 @@ from providers.core.types import Usage
 from providers.models import EmbeddingModel
 from providers.registry import embedder
 from providers.usage import record_usage
-from vault.core.chunking import embedded_text
 from vault.locks import Work, only_one
 from vault.models import Chunk, ChunkVector, NoteVector, Vault
 from vault.note_vectors import write_note_vectors
@@ -133,8 +132,8 @@ class _Run:
 
     def _window(self, *, after: int) -> list[Chunk]:
         chunks = pending_chunks(self.vault_id, self.model).filter(pk__gt=after)
-        fields = ("heading_path", "context", "content", "embed_hash", "note_id")
-        return list(chunks.order_by("pk").only(*fields)[:WINDOW])
+        fields = ("heading_path", "context", "content", "embedded_text", "embedded_shown")
+        return list(chunks.order_by("pk").only(*fields, "embed_hash", "note_id")[:WINDOW])
 
     def _embed_window(self, window: Sequence[Chunk], on_progress: OnProgress) -> None:
         known = self._vectors_of_equal_text(window)
@@ -176,7 +175,7 @@ class _Run:
 
     def _call(self, chunks: Sequence[Chunk]) -> Vectors:
         """Vectors of the chunks' texts; the call is recorded whatever becomes of it."""
-        texts = [embedded_text(c.heading_path, c.context, c.content) for c in chunks]
+        texts = [chunk.vector_text() for chunk in chunks]
         usage = Usage(input_tokens=sum(self.backend.count_tokens(text) for text in texts))
         started = time.monotonic()
         failed_with = ""

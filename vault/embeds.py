@@ -1,4 +1,7 @@
-"""Text that a note embeds, where keyword search finds it through the embedding note."""
+"""Text that a note embeds, where search finds it through the embedding note.
+
+Keyword search sees all of it; a vector what fits beside the chunk's own text.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from dataclasses import dataclass, field
 
 from django.db.models import F
 
-from vault.core.embeds import embedded_span, shown_text
+from vault.core.embeds import embedded_span, excerpt_end, shown_text
 from vault.core.lexical import made_tokens
+from vault.core.tokens import estimate_tokens
 from vault.models import Chunk, Link, Note
 
 # An embed in an embed in an embed is shown; more is nobody's reading.
@@ -18,6 +22,15 @@ DEEPEST = 3
 LONGEST_EMBED = 20_000
 MOST_CHARACTERS = 60_000
 BATCH = 200
+_CHANGED = (
+    "embedded_text",
+    "embedded_shown",
+    "made_tokens",
+    "embed_hash",
+    "embed_failed",
+    "embed_failed_by",
+    "embed_attempts",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +43,13 @@ class Embed:
     start: int
 
 
-def refresh_embeds(vault_id: int, *, changed: Collection[int] | None = None) -> list[int]:
+def refresh_embeds(
+    vault_id: int, *, most_tokens: int, changed: Collection[int] | None = None
+) -> list[int]:
     """Bring the embedded text of a vault's chunks up to date; ids of the notes it changed.
 
-    `changed` limits it to what shows these notes: enough when no link leads elsewhere now.
+    `most_tokens` is how many the text behind one vector may have. `changed` limits it to
+    what shows these notes: enough when no link leads elsewhere now.
     """
     by_source = _embeds_of(vault_id)
     stale = Chunk.objects.filter(vault_id=vault_id).exclude(embedded_text="")
@@ -41,7 +57,7 @@ def refresh_embeds(vault_id: int, *, changed: Collection[int] | None = None) -> 
     wanted = sorted(holding if changed is None else holding & _showing(changed, by_source))
     touched: list[int] = []
     for begin in range(0, len(wanted), BATCH):
-        touched += _refresh(wanted[begin : begin + BATCH], by_source)
+        touched += _refresh(wanted[begin : begin + BATCH], by_source, most_tokens)
     return touched
 
 
@@ -68,7 +84,7 @@ def _showing(changed: Collection[int], by_source: dict[int, list[Embed]]) -> set
     return reached
 
 
-def _refresh(note_ids: list[int], by_source: dict[int, list[Embed]]) -> list[int]:
+def _refresh(note_ids: list[int], by_source: dict[int, list[Embed]], most_tokens: int) -> list[int]:
     texts = _Texts(by_source)
     chunks = Chunk.objects.filter(note_id__in=note_ids).defer("tsv").order_by("note_id", "ordinal")
     changed = []
@@ -77,12 +93,20 @@ def _refresh(note_ids: list[int], by_source: dict[int, list[Embed]]) -> list[int
         if not inside and not chunk.embedded_text:
             continue
         text = "\n\n".join(filter(None, (texts.of(embed) for embed in inside)))[:MOST_CHARACTERS]
-        made = made_tokens("\n".join(filter(None, (chunk.heading_text, chunk.content, text))))
-        if (chunk.embedded_text, chunk.made_tokens) != (text, made):
-            chunk.embedded_text, chunk.made_tokens = text, made
+        if _show(chunk, text, most_tokens):
             changed.append(chunk)
-    Chunk.objects.bulk_update(changed, ["embedded_text", "made_tokens"], batch_size=100)
+    Chunk.objects.bulk_update(changed, _CHANGED, batch_size=100)
     return list(dict.fromkeys(chunk.note_id for chunk in changed))
+
+
+def _show(chunk: Chunk, text: str, most_tokens: int) -> bool:
+    """Let a chunk be found by an embedded text; whether that changes it."""
+    room = most_tokens - chunk.tokens - estimate_tokens(chunk.context)
+    shown = excerpt_end(text, most_tokens=room)
+    made = made_tokens("\n".join(filter(None, (chunk.heading_text, chunk.content, text))))
+    before = (chunk.embedded_text, chunk.embedded_shown, chunk.made_tokens)
+    chunk.embedded_text, chunk.embedded_shown, chunk.made_tokens = text, shown, made
+    return chunk.renew_vector_hash() or before != (text, shown, made)
 
 
 @dataclass(slots=True)

@@ -39,7 +39,6 @@ _CHUNK_FIELDS = (
     "end_line",
     "tokens",
     "is_code",
-    "embed_hash",
     "text_config",
 )
 
@@ -89,6 +88,7 @@ def fill_note(note: Note, state: FileState, reading: Reading) -> None:
     note.size = state.size
     note.content_hash = state.content_hash
     note.file_modified = state.modified
+    note.links_due = True
     note.warnings = [{"reason": reason, "line": line} for reason, line in reading.warnings]
     if reading.note is None:
         _empty_note(note, reading.refusal)
@@ -136,6 +136,7 @@ def write_text(
     note: Note, parsed: ParsedNote, chunks: Sequence[ChunkDraft], found: Sequence[Finding]
 ) -> None:
     """Save a known note whose stored text was changed here; `found` adds to its findings."""
+    note.links_due = True
     note.save()
     write_chunks(note, chunks, note.aliases)
     Link.objects.filter(source=note).delete()
@@ -171,7 +172,7 @@ def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str
     kept = {old.pk for old, _new in pairs}
     changed = [_updated(old, new) for old, new in pairs if _differs(old, new)]
     Chunk.objects.filter(pk__in=[old.pk for old in stored if old.pk not in kept]).delete()
-    fields = [*_CHUNK_FIELDS, "embed_failed", "embed_failed_by", "embed_attempts"]
+    fields = [*_CHUNK_FIELDS, "embed_hash", "embed_failed", "embed_failed_by", "embed_attempts"]
     Chunk.objects.bulk_update(changed, fields, batch_size=200)
     matched = {id(new) for _old, new in pairs}
     Chunk.objects.bulk_create([new for new in wanted if id(new) not in matched], batch_size=200)
@@ -179,8 +180,7 @@ def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str
 
 def _chunk_row(note: Note, draft: ChunkDraft, aliases: Sequence[str]) -> Chunk:
     heading_text = "\n".join((*draft.heading_path, *aliases))
-    embedded = embedded_text(draft.heading_path, "", draft.content)
-    return Chunk(
+    chunk = Chunk(
         vault_id=note.vault_id,
         note=note,
         ordinal=draft.ordinal,
@@ -194,25 +194,26 @@ def _chunk_row(note: Note, draft: ChunkDraft, aliases: Sequence[str]) -> Chunk:
         end_line=draft.end_line,
         tokens=draft.tokens,
         is_code=draft.is_code,
-        embed_hash=_digest(embedded),
         text_config=_available_config(text_config(draft.content)),
     )
+    chunk.renew_vector_hash()
+    return chunk
 
 
 def _pair(stored: Iterable[Chunk], wanted: Iterable[Chunk]) -> list[tuple[Chunk, Chunk]]:
-    """Which stored chunk becomes which: by embedded text first, then by ordinal."""
-    by_hash: dict[str, list[Chunk]] = {}
+    """Which stored chunk becomes which: by its own text first, then by ordinal."""
+    by_text: dict[str, list[Chunk]] = {}
     for old in sorted(stored, key=lambda chunk: -chunk.ordinal):
-        by_hash.setdefault(old.embed_hash, []).append(old)
+        by_text.setdefault(_own_text(old), []).append(old)
     pairs: list[tuple[Chunk, Chunk]] = []
     rest: list[Chunk] = []
     for new in wanted:
-        same = by_hash.get(new.embed_hash)
+        same = by_text.get(_own_text(new))
         if same:
             pairs.append((same.pop(), new))
         else:
             rest.append(new)
-    by_ordinal = {old.ordinal: old for left in by_hash.values() for old in left}
+    by_ordinal = {old.ordinal: old for left in by_text.values() for old in left}
     pairs += [(by_ordinal[new.ordinal], new) for new in rest if new.ordinal in by_ordinal]
     return pairs
 
@@ -222,11 +223,15 @@ def _differs(old: Chunk, new: Chunk) -> bool:
 
 
 def _updated(old: Chunk, new: Chunk) -> Chunk:
-    if old.embed_hash != new.embed_hash:
-        old.embed_failed, old.embed_failed_by, old.embed_attempts = "", "", 0
     for name in _CHUNK_FIELDS:
         setattr(old, name, getattr(new, name))
+    old.renew_vector_hash()
     return old
+
+
+def _own_text(chunk: Chunk) -> str:
+    """What a chunk says itself, without what was added from elsewhere."""
+    return embedded_text(chunk.heading_path, "", chunk.content)
 
 
 def _link_rows(note: Note, parsed: ParsedNote | None) -> list[Link]:

@@ -12,15 +12,14 @@ from typing import Any
 
 from django.db import transaction
 
+from vault.connections import mark_names_changed, refresh_connections
 from vault.core.chunking import chunk_note
 from vault.core.code import UnreadableCode, parse_code
 from vault.core.markdown import parse_markdown
 from vault.core.scrub import Scrubbed, scrub
 from vault.core.types import Finding, NoteKind, ParsedNote
-from vault.embeds import refresh_embeds
 from vault.indexing import fill_body, reading_options, write_text
 from vault.lexemes import refresh_lexemes
-from vault.links import resolve_links
 from vault.locks import Work, only_one
 from vault.models import Note, Vault
 from vault.reading import ReadingOptions
@@ -65,9 +64,8 @@ def rescrub_vault(
                     secrets += found
             if on_progress is not None:
                 on_progress(min(done + _BATCH, len(ids)), len(ids))
+        refresh_connections(vault_id, most_tokens=options.limits.maximum)
         if changed:
-            resolve_links(vault_id)
-            refresh_embeds(vault_id, changed=changed)
             refresh_lexemes(force=True)  # the words of a secret are counted, too
         return Rescrubbed(len(ids), len(changed), secrets)
 
@@ -94,6 +92,7 @@ def _rescrub(note: Note, options: ReadingOptions) -> int:
     )
     chunks = chunk_note(parsed, limits=options.limits)
     write_text(note, parsed, chunks, findings)
+    mark_names_changed(note.vault_id)
     return len(findings) + marks.count
 
 

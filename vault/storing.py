@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import structlog
 from django.db import DatabaseError, transaction
 
+from vault.connections import mark_names_changed
 from vault.core.types import FileState
 from vault.indexing import fill_note, indexed_hash, write_new_notes, write_note
 from vault.lexemes import know_lexemes
@@ -42,14 +43,6 @@ class ReadFile:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredNote:
-    """A note that was written. `is_renamed`: links may find it under other names now."""
-
-    pk: int
-    is_renamed: bool
-
-
 def in_batches(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
     """Cut the stream so that one transaction stays small."""
     batch: list[ReadFile] = []
@@ -76,11 +69,15 @@ def delete_notes(vault_id: int, note_ids: Collection[int]) -> None:
             ScrubFinding.objects.filter(note_id__in=batch).delete()
             Chunk.objects.filter(note_id__in=batch).delete()
             Note.objects.filter(vault_id=vault_id, pk__in=batch).delete()
+            mark_names_changed(vault_id)
 
 
-def move_notes(moves: Mapping[str, int]) -> None:
+def move_notes(vault_id: int, moves: Mapping[str, int]) -> None:
     """Give notes (id by new path) their paths; they may swap names, or move in a ring."""
+    if not moves:
+        return
     with transaction.atomic():
+        mark_names_changed(vault_id)
         aside = uuid.uuid4().hex
         for note_id in moves.values():
             Note.objects.filter(pk=note_id).update(path=f"{aside}/{note_id}")
@@ -88,32 +85,34 @@ def move_notes(moves: Mapping[str, int]) -> None:
             Note.objects.filter(pk=note_id).update(path=path)
 
 
-def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> list[StoredNote]:
-    """Write a batch of files; returns their notes."""
+def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> None:
+    """Write a batch of files. Their links are due then."""
     try:
-        return _store_together(vault_id, batch, options)
+        _store_together(vault_id, batch, options)
+        return
     except _REFUSED as error:
         log.warning("batch_refused", vault=vault_id, notes=len(batch), error=str(error)[:500])
-    return [_store_alone(vault_id, file, options) for file in batch]
+    for file in batch:
+        _store_alone(vault_id, file, options)
 
 
-def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> StoredNote:
+def _store_alone(vault_id: int, file: ReadFile, options: ReadingOptions) -> None:
     """One note in its own transaction; as a failed one when the database refuses it."""
     try:
-        return _store_together(vault_id, [file], options)[0]
+        _store_together(vault_id, [file], options)
+        return
     except _REFUSED as error:
         reason = f"The database refused it: {str(error).splitlines()[0][:300]}"
         failed = ReadFile(file.state, Reading(None), note_id=file.note_id, failure=reason)
-    return _store_together(vault_id, [failed], options)[0]
+    _store_together(vault_id, [failed], options)
 
 
 @transaction.atomic
-def _store_together(
-    vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions
-) -> list[StoredNote]:
+def _store_together(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> None:
     known = _known_notes(vault_id, batch)
     new: list[tuple[Note, Reading]] = []
-    stored: list[StoredNote] = []
+    stored: list[int] = []
+    is_renamed = False
     for file in batch:
         note = known.get(file.state.path)
         if note is None:
@@ -121,11 +120,13 @@ def _store_together(
             _fill(note, file, options)
             new.append((note, file.reading))
         else:
-            stored.append(_store_known(note, file, options))
+            is_renamed |= _store_known(note, file, options)
+            stored.append(note.pk)
     write_new_notes(new)
-    stored += [StoredNote(note.pk, is_renamed=True) for note, _reading in new]
-    know_lexemes([note.pk for note in stored])
-    return stored
+    stored += [note.pk for note, _reading in new]
+    know_lexemes(stored)
+    if new or is_renamed:
+        mark_names_changed(vault_id)
 
 
 def _known_notes(vault_id: int, batch: Sequence[ReadFile]) -> dict[str, Note]:
@@ -136,11 +137,12 @@ def _known_notes(vault_id: int, batch: Sequence[ReadFile]) -> dict[str, Note]:
     return known | {ids[note.pk]: note for note in notes.filter(pk__in=ids)}
 
 
-def _store_known(note: Note, file: ReadFile, options: ReadingOptions) -> StoredNote:
+def _store_known(note: Note, file: ReadFile, options: ReadingOptions) -> bool:
+    """Write a known note; whether links may find it under other names now."""
     before, names = (note.title, note.body), _names(note)
     _fill(note, file, options)
     write_note(note, file.reading, text_changed=(note.title, note.body) != before)
-    return StoredNote(note.pk, is_renamed=_names(note) != names)
+    return _names(note) != names
 
 
 def _fill(note: Note, file: ReadFile, options: ReadingOptions) -> None:

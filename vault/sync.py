@@ -17,17 +17,15 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
+from vault.connections import due_connections, refresh_connections
 from vault.core.changes import plan_changes
 from vault.core.types import FileState, FileWarning
-from vault.embeds import refresh_embeds
 from vault.indexing import indexed_hash, reading_options
-from vault.lexemes import know_lexemes
-from vault.links import resolve_links
 from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
 from vault.reading import Reading, ReadingOptions, read_note
 from vault.sources import FileBusy, FileUnreadable, Source, SourceUnavailable, source_of
-from vault.storing import ReadFile, StoredNote, delete_notes, in_batches, move_notes, store, touch
+from vault.storing import ReadFile, delete_notes, in_batches, move_notes, store, touch
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +40,7 @@ MOST_WARNINGS = 500
 
 @dataclass(frozen=True, slots=True)
 class SyncProgress:
-    """How far a run is: `stage` is "scan", "hash", "notes" or "links"."""
+    """How far a run is: `stage` is "scan", "hash", "changes", "notes", "links", "embeds"."""
 
     stage: str
     done: int
@@ -185,10 +183,12 @@ class _Sync:
         plan = plan_changes([note.state for note in known.values()], found)
         if self._loses_too_much(len(plan.delete), len(known), len(found)):
             return
+        self.on_progress(SyncProgress("changes", 0, len(plan.delete)))
         delete_notes(self.vault.pk, [known[file.path].pk for file in plan.delete])
+        self.on_progress(SyncProgress("changes", len(plan.delete), len(plan.delete)))
         ids = {path: note.pk for path, note in known.items()}
         moved = {move.new.path: ids[move.old.path] for move in plan.move}
-        move_notes(moved)
+        move_notes(self.vault.pk, moved)
         ids |= moved
         planned = [*plan.create, *plan.update, *(move.new for move in plan.move)]
         again = self._to_index_again(known, found, {file.path for file in planned})
@@ -203,9 +203,9 @@ class _Sync:
         self._touch(known, found)
         new_paths = {file.path for file in plan.create}
         todo = [(f, None if f.path in new_paths else ids.get(f.path)) for f in [*planned, *again]]
-        stored = self._store_all(source, todo)
-        renamed = any(note.is_renamed for note in stored)
-        self._resolve(stored, whole=renamed or bool(plan.create or plan.move or plan.delete))
+        self._store_all(source, todo)
+        if not self.counts["left"]:
+            self._connect()
         Vault.objects.filter(pk=self.vault.pk, loss_allowed=True).update(loss_allowed=False)
 
     def _to_index_again(
@@ -231,16 +231,14 @@ class _Sync:
                 touched.append((note.pk, file))
         touch(self.vault.pk, touched)
 
-    def _store_all(
-        self, source: Source, todo: Sequence[tuple[FileState, int | None]]
-    ) -> list[StoredNote]:
-        stored: list[StoredNote] = []
+    def _store_all(self, source: Source, todo: Sequence[tuple[FileState, int | None]]) -> None:
+        stored = 0
         for batch in in_batches(self._read_all(source, todo)):
-            stored += store(self.vault.pk, batch, self.options)
+            store(self.vault.pk, batch, self.options)
+            stored += len(batch)
             self.counts["chunks"] += sum(len(file.reading.chunks) for file in batch)
             self._warn_of(batch)
-            self.on_progress(SyncProgress("notes", len(stored), len(todo)))
-        return stored
+            self.on_progress(SyncProgress("notes", stored, len(todo)))
 
     def _read_all(
         self, source: Source, todo: Sequence[tuple[FileState, int | None]]
@@ -289,13 +287,15 @@ class _Sync:
             for warning, line in file.reading.warnings:
                 self.warnings.append(FileWarning(file.state.path, warning, line))
 
-    def _resolve(self, stored: Sequence[StoredNote], *, whole: bool) -> None:
-        if not stored and not whole:
+    def _connect(self) -> None:
+        """Links and embeds, once no note is left to be stored."""
+        if due_connections(self.vault.pk) is None:
             return
-        self.on_progress(SyncProgress("links", 0, 0))
-        sources = None if whole else [note.pk for note in stored]
-        self.counts["links"] = resolve_links(self.vault.pk, sources=sources)
-        know_lexemes(refresh_embeds(self.vault.pk, changed=sources))
+        self.counts["links"] = refresh_connections(
+            self.vault.pk,
+            most_tokens=self.options.limits.maximum,
+            on_stage=lambda stage: self.on_progress(SyncProgress(stage, 0, 0)),
+        )
 
     def _loses_too_much(self, lost: int, known: int, found: int) -> bool:
         """Pause with a question instead of deleting what may only be out of sight."""

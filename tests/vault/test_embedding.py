@@ -430,3 +430,17 @@ def test_a_vault_without_a_model_needs_nothing(tmp_path: Path, backend: Scripted
     fill(folder, 2)
     assert embed(folder, backend) == EmbedProgress()
     assert not has_pending(folder.vault.pk)
+
+
+def test_a_note_that_embeds_a_block_is_sent_with_it_and_again_when_the_block_changes(
+    folder: Folder, backend: Scripted
+) -> None:
+    folder.write("pump.md", "quorvex ^b1")
+    folder.write("a.md", "Own.\n\n![[pump#^b1]]")
+    folder.sync()
+    embed(folder, backend)
+    assert "a\n\nOwn.\n\n![[pump#^b1]]\n\nquorvex" in backend.calls[0]
+    folder.write("pump.md", "zelmira ^b1")
+    folder.sync()
+    embed(folder, backend)
+    assert "a\n\nOwn.\n\n![[pump#^b1]]\n\nzelmira" in backend.calls[-1]

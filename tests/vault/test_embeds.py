@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.vault.folders import Folder, make_folder, snapshot
+from vault.core.tokens import estimate_tokens
 from vault.embeds import refresh_embeds
+from vault.indexing import reading_options
 from vault.models import LexemeFrequency
 
 pytestmark = pytest.mark.django_db
@@ -37,12 +39,12 @@ def test_the_embedding_note_follows_what_it_embeds(folder: Folder) -> None:
     folder.write("a.md", "![[pump#^b1]]")
     folder.sync()
     assert folder.found("quorvex") == ["a.md", "pump.md"]
-    embedded_hash = folder.chunks("a.md")[0].embed_hash
+    before = folder.chunks("a.md")[0].embed_hash
     folder.write("pump.md", "tulmane ^b1\n\nzelmira")
     folder.sync()
     assert folder.found("quorvex") == []
     assert folder.found("tulmane") == ["a.md", "pump.md"]
-    assert folder.chunks("a.md")[0].embed_hash == embedded_hash
+    assert folder.chunks("a.md")[0].embed_hash != before
     folder.delete("pump.md")
     folder.write("other.md", "zelmira")
     folder.sync()
@@ -68,7 +70,8 @@ def test_a_second_look_changes_nothing(folder: Folder) -> None:
     folder.write("a.md", "![[pump]] and ![[pump#Nowhere]] and ![[picture.png]]")
     folder.sync()
     before = snapshot(folder.vault)
-    assert refresh_embeds(folder.vault.pk) == []
+    most_tokens = reading_options(folder.vault).limits.maximum
+    assert refresh_embeds(folder.vault.pk, most_tokens=most_tokens) == []
     folder.sync(full=True)
     assert snapshot(folder.vault) == before
 
@@ -80,3 +83,44 @@ def test_a_note_of_another_vault_is_not_embedded(folder: Folder, tmp_path: Path)
     folder.write("a.md", "![[pump]]")
     folder.sync()
     assert folder.found("quorvex") == []
+
+
+def test_an_embedded_block_is_part_of_what_the_vector_is_made_from(folder: Folder) -> None:
+    folder.write("pump.md", "quorvex ^b1\n\nzelmira")
+    folder.write("a.md", "Own words.\n\n![[pump#^b1]]")
+    folder.sync()
+    (chunk,) = folder.chunks("a.md")
+    assert chunk.vector_text() == "a\n\nOwn words.\n\n![[pump#^b1]]\n\nquorvex"
+    assert (chunk.content, chunk.start, chunk.end) == ("Own words.\n\n![[pump#^b1]]", 0, 25)
+    assert not chunk.renew_vector_hash()
+    folder.write("a.md", "Other words.\n\n![[pump#^b1]]")
+    folder.sync()
+    assert folder.chunks("a.md")[0].vector_text().endswith("quorvex")
+
+
+def test_what_is_shown_never_makes_the_text_behind_a_vector_too_long(folder: Folder) -> None:
+    folder.write("long.md", "Zelmira speaks of quorvex at length. " * 200)
+    folder.write("a.md", "Short.\n\n![[long]]")
+    folder.write("b.md", "One more word to fill it. " * 60 + "\n\n![[long]]")
+    folder.sync()
+    most = reading_options(folder.vault).limits.maximum
+    shown = {}
+    for path in ("a.md", "b.md"):
+        for chunk in folder.chunks(path):
+            assert estimate_tokens(chunk.vector_text()) <= most
+            assert chunk.embedded_text[: chunk.embedded_shown].endswith(("", "at", "length."))
+        shown[path] = max(chunk.embedded_shown for chunk in folder.chunks(path))
+    assert shown["a.md"] > shown["b.md"]
+    assert folder.found("quorvex") == ["a.md", "b.md", "long.md"]
+
+
+def test_a_refusal_of_the_old_text_is_forgotten_with_it(folder: Folder) -> None:
+    folder.write("pump.md", "quorvex")
+    folder.write("a.md", "![[pump]]")
+    folder.sync()
+    (chunk,) = folder.chunks("a.md")
+    chunk.embed_failed, chunk.embed_failed_by, chunk.embed_attempts = "too long", "x", 1
+    chunk.save(update_fields=["embed_failed", "embed_failed_by", "embed_attempts"])
+    folder.write("pump.md", "zelmira")
+    folder.sync()
+    assert folder.chunks("a.md")[0].embed_failed == ""

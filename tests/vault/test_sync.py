@@ -298,8 +298,10 @@ def test_progress_is_told(folder: Folder) -> None:
     folder.write("a.md", "a")
     told: list[SyncProgress] = []
     sync_vault(folder.vault.pk, on_progress=told.append)
-    assert [progress.stage for progress in told] == ["scan", "hash", "notes", "links"]
-    assert told[2] == SyncProgress("notes", 1, 1)
+    assert [progress.stage for progress in told] == [
+        *("scan", "hash", "changes", "changes", "notes", "links", "embeds")
+    ]
+    assert told[4] == SyncProgress("notes", 1, 1)
 
 
 def test_nothing_in_the_folder_is_written(folder: Folder) -> None:

@@ -51,9 +51,12 @@ def chunk_note(
     return chunks
 
 
-def embedded_text(heading_path: Sequence[str], context: str, content: str) -> str:
-    """What is embedded for a chunk, without the model's prefix: path, context, content."""
-    parts = (_shown_path(heading_path), context.strip(), content)
+def embedded_text(
+    heading_path: Sequence[str], context: str, content: str, *, shown: str = ""
+) -> str:
+    """What is embedded for a chunk, without the model's prefix: path, context, content,
+    and what the content shows of other notes."""
+    parts = (_shown_path(heading_path), context.strip(), content, shown.strip())
     return "\n\n".join(part for part in parts if part)
 
 

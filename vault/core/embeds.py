@@ -9,10 +9,14 @@ from typing import Any
 from vault.core.links import heading_at
 from vault.core.markdown import parse_markdown
 from vault.core.sections import sections_of
+from vault.core.tokens import estimate_tokens
 from vault.core.types import Heading
 
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+_BLANK = re.compile(r"\s(?=\S*$)")
+# Fewer tokens of an embed say nothing about it.
+_LEAST_EXCERPT = 12
 
 
 def embedded_span(
@@ -46,6 +50,26 @@ def shown_text(part: str) -> str:
         pieces.append(part[reached : max(reached, start - 1)])
         reached = end - 1
     return "".join([*pieces, part[reached:]]).strip()
+
+
+def excerpt_end(text: str, *, most_tokens: int) -> int:
+    """Where to cut an embedded text so that it has at most so many tokens: after a word.
+
+    All of it when it fits; 0 when there is no room for more than a few words.
+    """
+    if estimate_tokens(text) <= most_tokens:
+        return len(text)
+    if most_tokens < _LEAST_EXCERPT:
+        return 0
+    fits, over = 0, len(text)
+    while over - fits > 1:
+        middle = (fits + over) // 2
+        if estimate_tokens(text[:middle]) <= most_tokens:
+            fits = middle
+        else:
+            over = middle
+    blank = _BLANK.search(text[:fits])
+    return blank.start() if blank and blank.start() > fits // 2 else fits
 
 
 def _block_span(body: str, name: str) -> tuple[int, int] | None:

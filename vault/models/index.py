@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
@@ -10,6 +12,7 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
+from vault.core.chunking import embedded_text
 from vault.fields import TextSearchConfigField, VectorField
 from vault.models.notes import Note
 from vault.models.vaults import Vault
@@ -34,6 +37,9 @@ class Chunk(models.Model):
     )
     embedded_text = models.TextField(
         blank=True, help_text=_("What is embedded here from other notes, for keyword search.")
+    )
+    embedded_shown = models.IntegerField(
+        default=0, help_text=_("Characters of it, from its start, that the vector covers.")
     )
     start = models.PositiveIntegerField(help_text=_("character offset in the note's body"))
     end = models.PositiveIntegerField()
@@ -81,6 +87,23 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return " > ".join(self.heading_path)
+
+    def vector_text(self) -> str:
+        """What its vector is made from, without the model's prefix."""
+        shown = self.embedded_text[: self.embedded_shown]
+        return embedded_text(self.heading_path, self.context, self.content, shown=shown)
+
+    def renew_vector_hash(self) -> bool:
+        """Set `embed_hash` after a part of the text changed; whether it is another now.
+
+        That a model refused the old text is forgotten. Does not save.
+        """
+        text = self.vector_text().encode("utf-8", "surrogatepass")
+        before, self.embed_hash = self.embed_hash, hashlib.sha256(text).hexdigest()
+        if self.embed_hash == before:
+            return False
+        self.embed_failed, self.embed_failed_by, self.embed_attempts = "", "", 0
+        return True
 
 
 class ChunkVector(models.Model):

@@ -54,6 +54,9 @@ class Note(models.Model):
         default=list, blank=True, help_text=_("What is doubtful in the file: reason and line.")
     )
     attempts = models.PositiveSmallIntegerField(default=0)
+    links_due = models.BooleanField(
+        default=True, help_text=_("Its links, and what shows it, are still to be looked at.")
+    )
     file_modified = models.DateTimeField()
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now=True, help_text=_("Last change of the text."))

@@ -76,6 +76,10 @@ class Vault(models.Model):
         default=False,
         help_text=_("The next scan may delete any number of notes: somebody said so."),
     )
+    links_due = models.BooleanField(
+        default=False,
+        help_text=_("Names of notes changed: every link is still to be looked at."),
+    )
     created = models.DateTimeField(auto_now_add=True)
 
     objects = VaultQuerySet.as_manager()

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.core.embeds import embedded_span, shown_text
+from vault.core.embeds import embedded_span, excerpt_end, shown_text
 from vault.core.markdown import parse_markdown
+from vault.core.tokens import estimate_tokens
 
 NOTE = """# Pump
 
@@ -86,3 +87,18 @@ def test_any_part_of_any_note_lies_inside_it(text: str, anchor: str) -> None:
     span = embedded_span(note.body, headings, anchor)
     assert span is None or 0 <= span[0] <= span[1] <= len(note.body)
     shown_text(note.body[slice(*span)] if span else "")
+
+
+@given(st.text(max_size=300), st.integers(0, 80))
+def test_an_excerpt_has_no_more_tokens_than_allowed_and_all_when_it_fits(
+    text: str, most: int
+) -> None:
+    end = excerpt_end(text, most_tokens=most)
+    assert estimate_tokens(text[:end]) <= most or not text[:end].strip()
+    assert end == len(text) or estimate_tokens(text) > most
+
+
+def test_an_excerpt_ends_after_a_word() -> None:
+    text = "several words about a pump " * 20
+    assert text[: excerpt_end(text, most_tokens=30)].split()[-1] in text.split()
+    assert excerpt_end(text, most_tokens=5) == 0
