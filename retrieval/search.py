@@ -33,8 +33,12 @@ FEW = 3
 _LONG_WORD = 4
 
 
-async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> SearchResult:
+async def search_notes(
+    query: str, *, scope: Scope, mode: Mode, limit: int, knobs: Knobs | None = None
+) -> SearchResult:
     """Notes of `scope` for `query`, best first, at most `limit` (and MOST_RESULTS).
+
+    `knobs`: to be tried instead of the site's; `mode` is taken before theirs.
 
     Any string is a query. An empty one, an empty scope and a limit under 1 find nothing,
     without a query to the database or a model.
@@ -47,7 +51,7 @@ async def search_notes(query: str, *, scope: Scope, mode: Mode, limit: int) -> S
     parsed = parse_query(query, operators=True)
     if parsed.is_filters_alone:
         return await in_database(_listed, parsed, scope=scope, wanted=wanted)
-    plan = await in_database(_plan, scope, mode=mode, wanted=wanted)
+    plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs)
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
     arms, timings, ranked = list(found.arms), dict(found.timings), found.lists[0]
     if plan.knobs.rerank:
@@ -95,8 +99,8 @@ class _InText:
     arm: Arm
 
 
-def _plan(scope: Scope, *, mode: Mode, wanted: int) -> _Plan:
-    knobs = site_knobs()
+def _plan(scope: Scope, *, mode: Mode, wanted: int, knobs: Knobs | None) -> _Plan:
+    knobs = knobs or site_knobs()
     depth = max(knobs.depth, wanted * _OVERFETCH)
     return _Plan(scope_facts(scope), replace(knobs, mode=mode, depth=depth))
 

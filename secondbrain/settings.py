@@ -182,6 +182,7 @@ JOB_HANDLERS = {
     "embed": "vault.tasks.embed_vault_job",
     "vector_index": "vault.tasks.vector_index_job",
     "lexemes": "vault.tasks.refresh_lexemes_job",
+    "evaluate": "retrieval.tasks.evaluate_job",
 }
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.

@@ -43,6 +43,17 @@ def owned_by(user: User) -> QuerySet[Vault]:
     return _with_role(user, OWNERS)
 
 
+def evaluated_by(user: User) -> QuerySet[Vault]:
+    """Vaults whose search this user may measure and tune: owned ones; staff, all they read."""
+    is_staff = bool(getattr(user, "is_staff", False))
+    return visible_to(user) if is_staff else owned_by(user)
+
+
+def whole_vault(vault: Vault) -> Scope:
+    """All of one vault, for the installation's own work; never on behalf of a person."""
+    return Scope(user_id=0, vault_ids=(vault.pk,))
+
+
 def scope_for(user: User, slugs: Sequence[str] | None = None) -> Scope:
     """What this user may search now, narrowed to the vaults named in `slugs`.
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from vault.core.chunking import chunk_note
 from vault.core.decoding import decode_note
+from vault.core.golden_notes import is_golden_note
 from vault.core.parsing import UnreadableText, parse_text
 from vault.core.types import ChunkDraft, ChunkLimits, Finding, ParsedNote
 
@@ -67,9 +68,10 @@ def parse_file(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
         parsed = parse_text(decoded.text, path=path, emails=options.scrub_emails)
     except UnreadableText as error:
         return Reading(None, refusal=str(error))
+    is_golden = is_golden_note(path, parsed.note.properties)
     return Reading(
         note=parsed.note,
-        chunks=tuple(chunk_note(parsed.note, limits=options.limits)),
+        chunks=() if is_golden else tuple(chunk_note(parsed.note, limits=options.limits)),
         findings=parsed.findings,
         warnings=(*decode_warnings, *parsed.note.warnings),
     )

@@ -1,7 +1,8 @@
-"""How the site searches, and what each search found."""
+"""How the site searches, what each search found, and how well."""
 
 from __future__ import annotations
 
+from retrieval.models.evaluation import EvalQuestion, EvalRun
 from retrieval.models.searching import RetrievalRun, RetrievalSettings
 
-__all__ = ["RetrievalRun", "RetrievalSettings"]
+__all__ = ["EvalQuestion", "EvalRun", "RetrievalRun", "RetrievalSettings"]

@@ -1,0 +1,28 @@
+"""Golden questions: where they come from, how they are asked, what became of them."""
+
+from __future__ import annotations
+
+from retrieval.evaluation.questions import (
+    CannotAdd,
+    add_question,
+    read_golden_notes,
+    remove_question,
+)
+from retrieval.evaluation.runs import cancel_run, go_on, start_run
+from retrieval.evaluation.scoring import Asked, Evaluation, ask_all, questions_of
+from retrieval.evaluation.settings import would_be_worse
+
+__all__ = [
+    "Asked",
+    "CannotAdd",
+    "Evaluation",
+    "add_question",
+    "ask_all",
+    "cancel_run",
+    "go_on",
+    "questions_of",
+    "read_golden_notes",
+    "remove_question",
+    "start_run",
+    "would_be_worse",
+]

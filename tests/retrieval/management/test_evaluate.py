@@ -1,0 +1,89 @@
+"""`manage.py evaluate`: of vaults, of folders, and when there is nothing to ask."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.cast import Cast
+from tests.retrieval.evaluation.golden import write_golden_vault
+from tests.retrieval.test_beir import write_collection
+from vault.models import Vault
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def evaluate(*args: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("evaluate", *args, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def as_json(*args: str) -> Any:
+    return json.loads(evaluate(*args, "--json")[0])
+
+
+def test_golden_questions_of_a_vault_are_measured_by_class_and_language(cast: Cast) -> None:
+    write_golden_vault(cast.vault)
+    report = as_json("team", "--mode", "keyword")
+    assert report["name"] == "team"
+    assert report["metrics"]["all"]["questions"] == 3
+    assert set(report["metrics"]["all"]) == {
+        "ndcg_10", "recall_10", "recall_20", "mrr_10", "questions",
+    }  # fmt: skip
+    assert set(report["metrics"]["by_class"]) == {"", "Pumps"}
+    assert set(report["metrics"]["by_language"]) == {"en", "de"}
+    assert report["questions"][0]["ranks"] == {"Birds/Heron.md": 1}
+
+
+def test_the_table_says_the_same_in_words(cast: Cast) -> None:
+    write_golden_vault(cast.vault, "- Who sleeps? -> [[Heron]]\n- Broken\n")
+    out, err = evaluate()
+    assert "nDCG@10" in out
+    assert "golden-questions.md, line 2: There is no arrow" in err
+
+
+def test_a_folder_becomes_a_vault_for_as_long_as_it_takes(cast: Cast, tmp_path: Path) -> None:
+    report = as_json(str(write_collection(tmp_path)), "--mode", "keyword")
+    assert report["metrics"]["all"]["questions"] == 2
+    assert report["questions"][0]["ndcg_10"] == 1.0
+    assert set(Vault.objects.values_list("slug", flat=True)) == {"team", "foreign"}
+
+
+def test_nothing_to_ask_is_exit_code_one(cast: Cast) -> None:
+    with pytest.raises(SystemExit) as left:
+        evaluate("team")
+    assert left.value.code == 1
+
+
+def test_quality_below_the_bar_is_exit_code_one(cast: Cast) -> None:
+    write_golden_vault(cast.vault, "- Which otter? -> [[Heron]]\n")
+    evaluate("team", "--mode", "keyword", "--least", "0")
+    with pytest.raises(CommandError, match="is below") as error:
+        evaluate("team", "--mode", "keyword", "--least", "0.9")
+    assert error.value.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("nowhere",), "neither a folder nor a vault. Vaults: foreign, team"),
+        (("team", "--mode", "odd"), "odd"),
+        (("team", "--fusion", "odd"), "odd"),
+    ],
+)
+def test_wrong_usage_says_what_would_be_right(cast: Cast, args: tuple[str, ...], said: str) -> None:
+    with pytest.raises(CommandError, match=said) as error:
+        evaluate(*args)
+    assert error.value.returncode == 2
+
+
+def test_a_folder_that_is_no_collection_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"no qrels\.tsv") as error:
+        evaluate(str(tmp_path))
+    assert error.value.returncode == 2
