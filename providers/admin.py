@@ -67,7 +67,10 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
     readonly_fields = ("key_state", "is_available", "why_not", "origin", "edited")
     actions = ("test_connection", "refresh", "clone")
     fieldsets = (
-        (None, {"fields": ("name", "slug", "kind", "enabled", "position")}),
+        (
+            None,
+            {"fields": ("name", "slug", "kind", "enabled", "position", "vaults_may_add_models")},
+        ),
         (_("Address"), {"fields": ("base_url", "base_url_variable")}),
         (
             _("Key"),
@@ -158,6 +161,11 @@ class ProviderModelAdmin(admin.ModelAdmin[Any]):
     readonly_fields = ("origin", "edited", "missing_since")
     autocomplete_fields = ("provider",)
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What a vault names is changed in the vault: the next sync would undo it here."""
+        is_of_vault = obj is not None and obj.origin == Origin.VAULT
+        return not is_of_vault and super().has_change_permission(request, obj)
+
     @admin.display(description=_("available"), boolean=True)
     def is_available(self, model: ProviderModel) -> bool:
         return not self.why_not(model)
@@ -171,11 +179,11 @@ class ProviderModelAdmin(admin.ModelAdmin[Any]):
 
     @admin.action(description=_("Switch on"), permissions=["change"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        queryset.update(enabled=True, edited=True)
+        queryset.exclude(origin=Origin.VAULT).update(enabled=True, edited=True)
 
     @admin.action(description=_("Switch off"), permissions=["change"])
     def switch_off(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        queryset.update(enabled=False, edited=True)
+        queryset.exclude(origin=Origin.VAULT).update(enabled=False, edited=True)
 
     def save_model(
         self,
@@ -203,6 +211,7 @@ class ChatModelAdmin(ProviderModelAdmin):
         "is_default",
         "context_window",
         "max_output_tokens",
+        "origin",
         "enabled",
     )
 
@@ -320,7 +329,7 @@ def _clone(provider: Provider) -> Provider:
 
 def _models_of(table: type[ProviderModel], provider: Provider) -> list[ProviderModel]:
     manager: Any = table._default_manager
-    return list(manager.filter(provider=provider))
+    return list(manager.filter(provider=provider).exclude(origin=Origin.VAULT))
 
 
 def _free_slug(slug: str) -> str:

@@ -41,6 +41,13 @@ class Provider(models.Model):
         blank=True, help_text=_("Stored encrypted; used only when the variable is unset.")
     )
     needs_key = models.BooleanField(default=True)
+    vaults_may_add_models = models.BooleanField(
+        default=True,
+        help_text=_(
+            "A vault's secondbrain.json may name further chat models of this provider, for "
+            "questions to that vault. They are paid for with the site's key."
+        ),
+    )
     enabled = models.BooleanField(default=True)
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.ADMIN)
     edited = models.BooleanField(
@@ -93,6 +100,26 @@ class ChatModel(ProviderModel):
     output_price = models.DecimalField(
         max_digits=10, decimal_places=4, default=0, help_text=_("USD for a million tokens")
     )
+    of_vault = models.PositiveBigIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text=_("Number of the vault whose settings file names it; offered there only."),
+    )
+
+    class Meta(ProviderModel.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "name"],
+                condition=models.Q(of_vault=None),
+                name="chatmodel_unique_name_in_provider",
+            ),
+            models.UniqueConstraint(
+                fields=["provider", "name", "of_vault"],
+                condition=models.Q(of_vault__isnull=False),
+                name="chatmodel_unique_name_in_vault",
+            ),
+        ]
 
 
 class EmbeddingModel(ProviderModel):

@@ -57,13 +57,14 @@ def _load_provider(preset: ProviderPreset, loaded: LoadedPresets) -> Provider:
 
 def _load_model(provider: Provider, preset: ModelPreset, loaded: LoadedPresets) -> None:
     table: Any = _TABLES[preset.use]
-    row = table.objects.filter(provider=provider, name=preset.name).first()
+    rows = table.objects.filter(provider=provider).exclude(origin=Origin.VAULT)
+    row = rows.filter(name=preset.name).first()
     if row is not None:
         _bring_up_to_date(row, preset.fields, loaded)
         return
     fields = dict(preset.fields)
     # An admin who made another model the default keeps that choice.
-    if table.objects.filter(provider=provider, is_default=True).exists():
+    if rows.filter(is_default=True).exists():
         fields["is_default"] = False
     table.objects.create(provider=provider, name=preset.name, origin=Origin.PRESET, **fields)
     loaded.created += 1

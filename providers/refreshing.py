@@ -48,7 +48,7 @@ def refresh_models(provider: Provider) -> Refreshed:
 def _bring_in_line(provider: Provider, listed: tuple[ListedModel, ...]) -> Refreshed:
     refreshed = Refreshed()
     names = {model.name for model in listed}
-    rows = list(ChatModel.objects.select_for_update().filter(provider=provider))
+    rows = list(ChatModel.objects.select_for_update().filter(provider=provider, of_vault=None))
     for row in rows:
         _mark(row, refreshed, is_there=is_listed(row.name, names))
     known = {row.name for row in rows}

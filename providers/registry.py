@@ -176,9 +176,18 @@ def base_url_of(provider: Provider) -> tuple[str, bool]:
 
 
 def available_chat_models() -> list[ChatModel]:
-    """Enabled chat models whose provider can be used now; the extractive ones are last."""
-    usable = [model for model in _enabled(ChatModel.objects) if _is_usable(model, CHAT_BACKENDS)]
+    """The site's chat models that can be used now; the extractive ones are last.
+
+    What a vault adds for itself is not among them: see vault_models.
+    """
+    rows = _enabled(ChatModel.objects.filter(of_vault=None))
+    usable = [model for model in rows if can_chat(model)]
     return sorted(usable, key=lambda model: model.provider.kind == "extractive")
+
+
+def can_chat(model: ChatModel) -> bool:
+    """Whether the provider of this model can be used for chat now."""
+    return _is_usable(model, CHAT_BACKENDS)
 
 
 def default_chat_model() -> ChatModel:

@@ -7,8 +7,8 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,14 @@ from typing import Protocol
 from django.conf import settings
 from pathspec import GitIgnoreSpec
 
-from vault.core.file_kinds import DRAWING_SUFFIXES, NOTE_SUFFIXES, read_suffixes
+from vault.core.file_kinds import (
+    DRAWING_SUFFIXES,
+    NOTE_SUFFIXES,
+    PERSONAS_FOLDER,
+    SETTINGS_FILE,
+    is_settings_file,
+    read_suffixes,
+)
 from vault.core.types import FileState, FileWarning
 from vault.models import Vault
 
@@ -28,6 +35,8 @@ DEFAULT_IGNORES = (
     ".obsidian/",
     ".trash/",
     ".git/",
+    ".claude/",
+    f"/{SETTINGS_FILE}",
     "node_modules/",
     "__pycache__/",
     ".venv/",
@@ -71,12 +80,13 @@ class Scan:
     """What a look at a source found. `warnings` are about files that need a look.
 
     `unreadable` are files and folders that could not be looked at: what is known below
-    them is still there as far as anybody can tell.
+    them is still there as far as anybody can tell. `settings` are no notes, but read alike.
     """
 
     files: tuple[FileState, ...]
     warnings: tuple[FileWarning, ...] = ()
     unreadable: tuple[str, ...] = ()
+    settings: tuple[FileState, ...] = ()
 
 
 class Source(Protocol):
@@ -130,11 +140,13 @@ class FolderSource:
             suffixes = NOTE_SUFFIXES + DRAWING_SUFFIXES + self.code_suffixes
             walk = _Walk(self._ignore_rules(root), suffixes)
             walk.folder(root, "", 0)
+            settings_files = _settings_files(root)
         except OSError as error:
             raise SourceUnavailable(_reason_of_root(self.place, error)) from error
         finally:
             os.close(root)
-        return self._named(walk)
+        self._raw_paths = {state.path: raw for raw, state in settings_files.items()}
+        return replace(self._named(walk), settings=tuple(settings_files.values()))
 
     def read(self, path: str) -> tuple[bytes, FileState]:
         raw = self._raw_paths.get(path)
@@ -146,7 +158,6 @@ class FolderSource:
             raise FileUnreadable(_reason_of_file(error)) from error
 
     def pictures(self) -> tuple[str, ...]:
-        """Paths of the pictures in the folder, as they are named there."""
         root = self._open_root()
         try:
             walk = _Walk(self._ignore_rules(root), PICTURE_SUFFIXES)
@@ -158,10 +169,7 @@ class FolderSource:
         return tuple(sorted(walk.files))
 
     def read_picture(self, path: str, *, largest: int) -> bytes:
-        """The bytes of a picture of the folder, at most `largest`.
-
-        Raises FileUnreadable for whatever is no picture, ignored, too large or elsewhere.
-        """
+        """Refuses whatever is no picture, ignored, too large or elsewhere."""
         if not path.lower().endswith(PICTURE_SUFFIXES):
             raise FileUnreadable("It is not a picture.")
         root = self._open_root()
@@ -285,15 +293,23 @@ def _open_inside(root: int, raw: str) -> int:
     *folders, name = raw.split("/")
     if "" in (*folders, name) or ".." in (*folders, name):
         raise FileUnreadable("Its path leads out of the vault.")
-    parent = os.dup(root)
+    parent = _open_folder(root, folders)
     try:
-        for folder in folders:
-            child = os.open(folder, _FOLDER_FLAGS, dir_fd=parent)
-            os.close(parent)
-            parent = child
         return os.open(name, _FILE_FLAGS, dir_fd=parent)
     finally:
         os.close(parent)
+
+
+def _open_folder(root: int, folders: Sequence[str]) -> int:
+    """Open a folder below the folder `root`, refusing links at every step."""
+    parent = os.dup(root)
+    for folder in folders:
+        try:
+            child = os.open(folder, _FOLDER_FLAGS, dir_fd=parent)
+        finally:
+            os.close(parent)
+        parent = child
+    return parent
 
 
 def _own_ignores(root: int) -> Iterator[str]:
@@ -305,6 +321,32 @@ def _own_ignores(root: int) -> Iterator[str]:
                 yield from text.lstrip("\ufeff").splitlines()
     except OSError:
         return
+
+
+def _settings_files(root: int) -> dict[str, FileState]:
+    """The vault's own settings files, plain ones, by their raw names."""
+    found: dict[str, FileState] = {}
+    for raw in (SETTINGS_FILE, *_persona_files(root)):
+        try:
+            with os.fdopen(_open_inside(root, raw), "rb") as file:
+                state = os.fstat(file.fileno())
+        except OSError:
+            continue
+        if is_settings_file(raw) and stat.S_ISREG(state.st_mode):
+            found[raw] = _state(_printable(raw), state)
+    return found
+
+
+def _persona_files(root: int) -> list[str]:
+    try:
+        folder = _open_folder(root, PERSONAS_FOLDER.split("/"))
+    except OSError:
+        return []
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(f"{PERSONAS_FOLDER}/{entry.name}" for entry in entries)
+    finally:
+        os.close(folder)
 
 
 def _state(path: str, found: os.stat_result) -> FileState:

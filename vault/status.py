@@ -10,7 +10,7 @@ from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
 from django.db.models.functions import Length
 
 from vault import access
-from vault.models import Chunk, Job, Note, SyncRun, Vault
+from vault.models import Chunk, Job, Note, SettingsFile, SyncRun, Vault
 from vault.staleness import pending_chunks, refused_by, stale_chunks
 
 MOST_PROBLEMS = 500
@@ -26,7 +26,8 @@ class Problem:
     """One thing that is wrong with one file. `path` is relative to the vault.
 
     `severity` is "missing" (it cannot be found), "partly" (some of it cannot, or not by
-    meaning) or "doubtful" (all of it can be found; look whether it was read rightly).
+    meaning), "doubtful" (all of it can be found; look whether it was read rightly) or
+    "setting" (a settings file of the vault: what stands there does not hold).
     """
 
     path: str
@@ -173,6 +174,7 @@ def _problems(vault: Vault, last_run: SyncRun | None) -> Iterator[Problem]:
     notes = Note.objects.filter(vault=vault)
     missing = notes.filter(status__in=[Note.Status.FAILED, Note.Status.EXCLUDED])
     yield from (_missing(note) for note in missing.defer("body")[:MOST_PROBLEMS])
+    yield from _of_settings(vault)
     yield from _unembedded(vault)
     yield from _of_the_run(last_run, set(notes.values_list("path", flat=True)))
     for note in notes.exclude(warnings=[]).defer("body")[:MOST_PROBLEMS]:
@@ -191,6 +193,18 @@ def _missing(note: Note) -> Problem:
         severity="missing",
         note_id=note.pk,
     )
+
+
+def _of_settings(vault: Vault) -> Iterator[Problem]:
+    for file in SettingsFile.objects.filter(vault=vault).exclude(problems=[]):
+        for problem in file.problems[:MOST_PROBLEMS]:
+            yield Problem(
+                path=file.path,
+                reason=problem["reason"],
+                mend=problem["mend"],
+                severity="setting",
+                line=problem["line"],
+            )
 
 
 def _unembedded(vault: Vault) -> Iterator[Problem]:

@@ -24,6 +24,7 @@ from vault.indexing import indexed_hash, reading_options
 from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
 from vault.reading import Reading, ReadingOptions, read_note
+from vault.settings_files import read_settings_files
 from vault.sources import FileBusy, FileUnreadable, Source, SourceUnavailable, source_of
 from vault.storing import ReadFile, delete_notes, in_batches, move_notes, store, touch
 
@@ -122,6 +123,7 @@ class _Sync:
             self._pause(f"{error} Nothing was deleted. Mend it, then resume.")
             return
         self.warnings += scan.warnings
+        read_settings_files(self.vault, source, scan.settings)
         known = self._known()
         _wait_until_quiet(scan.files)
         found = self._hashed(source, scan.files, known)

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vault.core.file_kinds import is_settings_file
+
 _MOST_NAMED = 3
 _LONGEST_PATH = 500
 _DEEPEST = 60
@@ -95,7 +97,13 @@ def _links(entries: Sequence[Entry]) -> Iterator[str]:
 def _is_wanted(path: str, suffixes: tuple[str, ...]) -> bool:
     name = path.rpartition("/")[2]
     is_note = name.lower().endswith(suffixes) and not name.startswith("._")
-    return is_note or path == ".brainignore" or path.endswith("/.brainignore")
+    is_ignore = name == ".brainignore"
+    # Within the folder around everything, if there is one.
+    return is_note or is_ignore or any(is_settings_file(it) for it in (path, _inside(path)))
+
+
+def _inside(path: str) -> str:
+    return path.partition("/")[2]
 
 
 def _refuse_too_much(entries: Sequence[Entry], limits: Limits) -> None:

@@ -9,6 +9,16 @@ from vault.core.types import NoteKind
 NOTE_SUFFIXES = (".md", ".markdown")
 # Boards of Obsidian, and drawings: only the text in them is read.
 DRAWING_SUFFIXES = (".canvas", ".excalidraw")
+# What a vault says of itself: settings and personas, which are no notes.
+SETTINGS_FILE = "secondbrain.json"
+PERSONAS_FOLDER = ".claude/agents"
+
+
+def is_settings_file(path: str) -> bool:
+    """Whether this path of a vault is one of its own settings files."""
+    folder, _, name = path.rpartition("/")
+    return path == SETTINGS_FILE or (folder == PERSONAS_FOLDER and name.lower().endswith(".md"))
+
 
 # Languages under the names that Pygments colours them by.
 _LANGUAGES = {

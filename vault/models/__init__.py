@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vault.models.index import Chunk, ChunkVector, LexemeFrequency, LexicalCorpus, NoteVector
 from vault.models.notes import Link, Note, ScrubFinding
+from vault.models.settings_files import SettingsFile
 from vault.models.vaults import ApiToken, Vault, VaultMember
 from vault.models.work import Job, SyncRun
 
@@ -18,6 +19,7 @@ __all__ = [
     "Note",
     "NoteVector",
     "ScrubFinding",
+    "SettingsFile",
     "SyncRun",
     "Vault",
     "VaultMember",

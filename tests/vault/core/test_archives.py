@@ -105,3 +105,8 @@ def test_whatever_is_planned_lies_inside_and_apart(names: list[str]) -> None:
         parts = path.split("/")
         assert not path.startswith("/")
         assert not {"", ".", ".."} & set(parts)
+
+
+def test_a_vaults_own_settings_files_come_along() -> None:
+    own = ("V/secondbrain.json", "V/.claude/agents/a.md", "V/.claude/other.json", "V/sub/x.json")
+    assert paths("V/note.md", *own) == ["note.md", "secondbrain.json", ".claude/agents/a.md"]
