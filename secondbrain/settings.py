@@ -182,6 +182,8 @@ JOB_HANDLERS = {
     "embed": "vault.tasks.embed_vault_job",
     "vector_index": "vault.tasks.vector_index_job",
     "lexemes": "vault.tasks.refresh_lexemes_job",
+    "switch": "vault.index_tasks.switch_job",
+    "cleanup": "vault.index_tasks.cleanup_job",
     "evaluate": "retrieval.tasks.evaluate_job",
 }
 

@@ -17,8 +17,8 @@ from django.utils.translation import ngettext
 from django_q.models import Failure, OrmQ, Schedule, Success
 
 from vault import jobs
-from vault.embedding import retry_failed
 from vault.models import ApiToken, Job, SyncRun, Vault, VaultMember
+from vault.refusals import retry_failed
 from vault.status import vault_status
 from vault.sync import answer_pause
 from vault.tasks import request_embed, request_sync

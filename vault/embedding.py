@@ -8,14 +8,12 @@ not paid for again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from asgiref.sync import async_to_sync
 from django.db import transaction
-from django.db.models import F
 
 from providers.core.errors import BadRequest, ProtocolError, ProviderError
 from providers.core.protocols import Embedder, Vectors
@@ -24,8 +22,9 @@ from providers.models import EmbeddingModel
 from providers.registry import embedder
 from providers.usage import record_usage
 from vault.locks import Work, only_one
-from vault.models import Chunk, ChunkVector, NoteVector, Vault
+from vault.models import Chunk, ChunkVector, NoteVector
 from vault.note_vectors import write_note_vectors
+from vault.refusals import mark_failed
 from vault.staleness import fingerprint, models_of, pending_chunks
 
 # Chunks looked at together: equal texts among them are embedded once.
@@ -39,13 +38,36 @@ REFUSALS_IN_A_ROW = 20
 
 @dataclass(frozen=True, slots=True)
 class EmbedProgress:
-    """What a run did and what is left. `per_second` counts embedded texts."""
+    """What a run did and what is left, under all models of the vault together.
+
+    `per_second` counts embedded texts. `after` is where to go on: the last chunk looked at
+    under each model, by the model's id as text (it is kept as JSON).
+    """
 
     embedded: int = 0
     reused: int = 0
     failed: int = 0
     left: int = 0
     per_second: float = 0.0
+    after: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def done(self) -> int:
+        """Chunks that do not wait any more."""
+        return self.embedded + self.reused + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """What the run before knew; all of it saves time only.
+
+    `left`: chunks that waited at its end, None to count them. `after`: see EmbedProgress.
+    `suspects`: chunks that a run died at, which are sent one at a time.
+    """
+
+    left: int | None = None
+    after: Mapping[str, int] = field(default_factory=dict)
+    suspects: Sequence[int] = ()
 
 
 OnProgress = Callable[[EmbedProgress], None]
@@ -56,44 +78,67 @@ def embed_pending(
     vault_id: int,
     *,
     most_seconds: float,
+    go_on: GoOn | None = None,
     on_progress: OnProgress | None = None,
     on_batch: OnBatch | None = None,
-    suspects: Sequence[int] = (),
     backend_of: Callable[[EmbeddingModel], Embedder] = embedder,
 ) -> EmbedProgress:
     """Embed stale chunks of a vault for about `most_seconds`; returns what was done.
 
-    Serves the vault's model first, then the one that is to follow it, which takes over
-    when nothing is left. `on_batch` hears the ids of every batch before it is sent;
-    `suspects` are ids that a run died at: they are sent one at a time.
+    Serves the vault's model first, then the one that is to follow it; trouble with one
+    keeps none from the other. `on_batch` hears the ids of every batch before it is sent.
 
-    Raises ProviderError when the model, not a text, is the trouble, and Busy when
-    another process embeds this vault.
+    Raises ProviderError when a model, not a text, is the trouble, and Busy when another
+    process embeds this vault.
     """
     with only_one(Work.EMBED, vault_id):
+        tally = _Tally(vault_id, go_on or GoOn(), on_progress)
         until = time.monotonic() + most_seconds
-        total = EmbedProgress()
-        for model in models_of(vault_id):
-            run = _Run(vault_id, model, until, backend=backend_of(model))
-            run.on_batch, run.suspects = on_batch, frozenset(suspects)
-            total = _sum(total, run.go(partial(_tell, on_progress, total)))
-        _switch_model(vault_id)
-        return total
+        trouble: ProviderError | None = None
+        for model in tally.models:
+            try:
+                run = _Run(tally, model, until, backend=backend_of(model), on_batch=on_batch)
+                run.go()
+            except ProviderError as error:
+                trouble = trouble or error
+        if trouble is not None:
+            raise trouble
+        return tally.ended()
 
 
-def retry_failed(vault_id: int) -> int:
-    """Forget why chunks could not be embedded, so that they are tried again."""
-    failed = Chunk.objects.filter(vault_id=vault_id).exclude(embed_failed="")
-    return failed.update(embed_failed="", embed_failed_by="", embed_attempts=0)
+class _Tally:
+    """What was done under all models of the vault so far."""
 
+    def __init__(self, vault_id: int, go_on: GoOn, on_progress: OnProgress | None) -> None:
+        self.vault_id, self.on_progress = vault_id, on_progress
+        self.models = models_of(vault_id)
+        self.suspects = frozenset(go_on.suspects)
+        self.after = dict(go_on.after)
+        self.waiting = self._count() if go_on.left is None else go_on.left
+        self.embedded = self.reused = self.failed = 0
+        self.seconds = 0.0
 
-def mark_failed(chunk_ids: Sequence[int], model: EmbeddingModel, reason: str) -> None:
-    """This model cannot embed these chunks; the reason is shown with their notes."""
-    Chunk.objects.filter(pk__in=chunk_ids).update(
-        embed_failed=reason.replace("\0", "")[:1000],
-        embed_failed_by=fingerprint(model),
-        embed_attempts=F("embed_attempts") + 1,
-    )
+    def progress(self) -> EmbedProgress:
+        done = self.embedded + self.reused + self.failed
+        rate = self.embedded / self.seconds if self.seconds else 0.0
+        left = max(self.waiting - done, 0)
+        return EmbedProgress(self.embedded, self.reused, self.failed, left, rate, dict(self.after))
+
+    def tell(self) -> None:
+        if self.on_progress is not None:
+            self.on_progress(self.progress())
+
+    def ended(self) -> EmbedProgress:
+        """As `progress`; what is said to be left, or not, is looked up."""
+        progress = self.progress()
+        is_over = not any(self.after.get(str(model.pk)) for model in self.models)
+        if bool(progress.left) is is_over:
+            self.waiting = self._count() + progress.done
+            progress = self.progress()
+        return progress
+
+    def _count(self) -> int:
+        return sum(pending_chunks(self.vault_id, model).count() for model in self.models)
 
 
 class _Run:
@@ -101,54 +146,58 @@ class _Run:
 
     def __init__(
         self,
-        vault_id: int,
+        tally: _Tally,
         model: EmbeddingModel,
         until: float,
         *,
         backend: Embedder,
+        on_batch: OnBatch | None,
     ) -> None:
-        self.vault_id, self.model, self.until = vault_id, model, until
-        self.backend = backend
-        self.on_batch: OnBatch | None = None
-        self.suspects: frozenset[int] = frozenset()
+        self.tally, self.model, self.until = tally, model, until
+        self.vault_id = tally.vault_id
+        self.backend, self.on_batch = backend, on_batch
         self.space = fingerprint(model)
         self.batch_size = FIRST_BATCH
-        self.embedded = self.reused = self.failed = self.refusals = 0
-        self.seconds = 0.0
+        self.refusals = 0
 
-    def go(self, on_progress: OnProgress) -> EmbedProgress:
-        self._drop_other_spaces()
-        last_seen = 0
+    def go(self) -> None:
+        """Go on behind the last chunk seen; at the end, look once more from the beginning."""
+        key = str(self.model.pk)
+        after = self.tally.after.get(key, 0)
+        if not after:
+            self._drop_other_spaces()
         while time.monotonic() < self.until:
-            window = self._window(after=last_seen)
-            if not window:
+            window = self._window(after=after)
+            if window:
+                self._embed_window(window)
+                is_whole = time.monotonic() < self.until
+                after = window[-1].pk if is_whole else after
+            elif after:
+                after = 0
+            else:
+                write_note_vectors(self.vault_id, self.model)
                 break
-            last_seen = window[-1].pk
-            self._embed_window(window, on_progress)
-        left = pending_chunks(self.vault_id, self.model).count()
-        if not left:
-            write_note_vectors(self.vault_id, self.model)
-        return self._progress(left)
+            self.tally.after[key] = after
 
     def _window(self, *, after: int) -> list[Chunk]:
         chunks = pending_chunks(self.vault_id, self.model).filter(pk__gt=after)
         fields = ("heading_path", "context", "content", "embedded_text", "embedded_shown")
         return list(chunks.order_by("pk").only(*fields, "embed_hash", "note_id")[:WINDOW])
 
-    def _embed_window(self, window: Sequence[Chunk], on_progress: OnProgress) -> None:
+    def _embed_window(self, window: Sequence[Chunk]) -> None:
         known = self._vectors_of_equal_text(window)
         reused = [chunk for chunk in window if chunk.embed_hash in known]
-        self.reused += self._write(reused, known)
+        self.tally.reused += self._write(reused, known)
         groups: dict[str, list[Chunk]] = {}
         for chunk in window:
             if chunk.embed_hash not in known:
                 groups.setdefault(chunk.embed_hash, []).append(chunk)
         waiting = list(groups.values())
         while waiting and time.monotonic() < self.until:
-            size = 1 if waiting[0][0].pk in self.suspects else self.batch_size
+            size = 1 if waiting[0][0].pk in self.tally.suspects else self.batch_size
             self._embed_batch(waiting[:size])
             del waiting[:size]
-            on_progress(self._progress(left=-1))
+            self.tally.tell()
         write_note_vectors(self.vault_id, self.model, notes={chunk.note_id for chunk in window})
 
     def _embed_batch(self, groups: Sequence[list[Chunk]]) -> None:
@@ -170,7 +219,7 @@ class _Run:
             else:
                 good[group[0].embed_hash] = vector
         chunks = [chunk for group in groups for chunk in group if chunk.embed_hash in good]
-        self.embedded += self._write(chunks, good)
+        self.tally.embedded += self._write(chunks, good)
         self.refusals = 0 if good else self.refusals
 
     def _call(self, chunks: Sequence[Chunk]) -> Vectors:
@@ -215,12 +264,12 @@ class _Run:
 
     def _refuse(self, group: Sequence[Chunk], reason: str) -> None:
         mark_failed([chunk.pk for chunk in group], self.model, reason)
-        self.failed += len(group)
+        self.tally.failed += len(group)
         self.refusals += 1
 
     def _adapt(self, seconds: float, texts: int) -> None:
         """Make the next batch take about a second."""
-        self.seconds += seconds
+        self.tally.seconds += seconds
         wanted = int(texts * SECONDS_A_BATCH / max(seconds, 0.001))
         self.batch_size = max(1, min(LARGEST_BATCH, wanted, self.batch_size * 2))
 
@@ -270,23 +319,6 @@ class _Run:
             rows = table.objects.filter(embedding_model=self.model, vault_id=self.vault_id)
             rows.exclude(fingerprint=self.space).delete()
 
-    def _progress(self, left: int) -> EmbedProgress:
-        if left < 0:
-            left = pending_chunks(self.vault_id, self.model).count()
-        rate = self.embedded / self.seconds if self.seconds else 0.0
-        return EmbedProgress(self.embedded, self.reused, self.failed, left, rate)
-
-
-def _switch_model(vault_id: int) -> None:
-    """Let the next model serve when nothing of the vault waits for it."""
-    vault = Vault.objects.select_related("next_embedding_model__provider").get(pk=vault_id)
-    following = vault.next_embedding_model
-    if following is None or pending_chunks(vault_id, following).exists():
-        return
-    Vault.objects.filter(pk=vault_id, next_embedding_model=following).update(
-        embedding_model=following, next_embedding_model=None
-    )
-
 
 def _fault_of(vector: np.ndarray) -> str:
     """Why a vector cannot be stored; empty when it can."""
@@ -295,18 +327,3 @@ def _fault_of(vector: np.ndarray) -> str:
     if not np.linalg.norm(vector) > 0:
         return "The embedding model sent a vector of zeros."
     return ""
-
-
-def _sum(one: EmbedProgress, other: EmbedProgress) -> EmbedProgress:
-    return EmbedProgress(
-        one.embedded + other.embedded,
-        one.reused + other.reused,
-        one.failed + other.failed,
-        one.left + other.left,
-        other.per_second or one.per_second,
-    )
-
-
-def _tell(on_progress: OnProgress | None, before: EmbedProgress, now: EmbedProgress) -> None:
-    if on_progress is not None:
-        on_progress(_sum(before, now))

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
-from django.db import models
+from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
 
 
+# Connections that were asked already. Once there, the type stays: columns depend on it.
+_WITH_HALFVEC: WeakSet[BaseDatabaseWrapper] = WeakSet()
+
+
 def has_halfvec(connection: BaseDatabaseWrapper) -> bool:
-    """Whether this database has pgvector's halfvec type."""
+    """Whether this database has pgvector's halfvec type: asked until it is there."""
+    # What is imported as `connection` stands for one of these and cannot be a key.
+    known = connections[connection.alias]
+    if known in _WITH_HALFVEC:
+        return True
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_type WHERE typname = 'halfvec'")
-        return cursor.fetchone() is not None
+        found = cursor.fetchone() is not None
+    if found:
+        _WITH_HALFVEC.add(known)
+    return found
 
 
 class VectorField(models.Field[Vector, Vector]):

@@ -41,6 +41,16 @@ _CHUNK_FIELDS = (
     "is_code",
     "text_config",
 )
+# What a chunk does not have when it comes from the chunker.
+_MADE_LATER = (
+    "context",
+    "summary",
+    "context_made",
+    "embed_hash",
+    "embed_failed",
+    "embed_failed_by",
+    "embed_attempts",
+)
 
 _ALL_BUT_UPDATED = [
     field.name
@@ -163,8 +173,9 @@ def write_new_notes(notes: Sequence[tuple[Note, Reading]]) -> None:
 def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str]) -> None:
     """Make the stored chunks of `note` those of `drafts`.
 
-    A chunk whose embedded text did not change stays the same row and keeps its vectors;
-    one that was rewritten in its place stays the same row and becomes stale.
+    A chunk whose own text did not change stays the same row and keeps its context line and
+    its vectors; one that was rewritten in its place stays the same row, loses its context
+    line and becomes stale.
     """
     wanted = [_chunk_row(note, draft, aliases) for draft in drafts]
     stored = list(Chunk.objects.filter(note=note).defer("tsv"))
@@ -172,7 +183,7 @@ def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str
     kept = {old.pk for old, _new in pairs}
     changed = [_updated(old, new) for old, new in pairs if _differs(old, new)]
     Chunk.objects.filter(pk__in=[old.pk for old in stored if old.pk not in kept]).delete()
-    fields = [*_CHUNK_FIELDS, "embed_hash", "embed_failed", "embed_failed_by", "embed_attempts"]
+    fields = [*_CHUNK_FIELDS, *_MADE_LATER]
     Chunk.objects.bulk_update(changed, fields, batch_size=200)
     matched = {id(new) for _old, new in pairs}
     Chunk.objects.bulk_create([new for new in wanted if id(new) not in matched], batch_size=200)
@@ -223,6 +234,8 @@ def _differs(old: Chunk, new: Chunk) -> bool:
 
 
 def _updated(old: Chunk, new: Chunk) -> Chunk:
+    if _own_text(old) != _own_text(new):
+        old.context, old.summary, old.context_made = "", "", ""
     for name in _CHUNK_FIELDS:
         setattr(old, name, getattr(new, name))
     old.renew_vector_hash()

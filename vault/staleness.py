@@ -9,10 +9,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from providers.models import EmbeddingModel
 from vault.models import Chunk, ChunkVector, Vault
 
+SPACE_LENGTH = 16
+
 
 def fingerprint(model: EmbeddingModel) -> str:
     """Short name of the vector space of `model`: vectors of two are never compared."""
-    return hashlib.sha256(model.fingerprint.encode()).hexdigest()[:16]
+    return hashlib.sha256(model.fingerprint.encode()).hexdigest()[:SPACE_LENGTH]
 
 
 def stale_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
@@ -34,7 +36,7 @@ def pending_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
 
 def refused_by(model: EmbeddingModel) -> Q:
     """Chunks that this model could not embed, each with its reason."""
-    return ~Q(embed_failed="") & Q(embed_failed_by=fingerprint(model))
+    return ~Q(embed_failed="") & Q(embed_failed_by__contains=fingerprint(model))
 
 
 def has_pending(vault_id: int) -> bool:

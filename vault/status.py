@@ -143,7 +143,8 @@ def _current(job: Job) -> CurrentJob:
     left = progress.get("left")
     return CurrentJob(
         kind=job.kind,
-        state=job.state,
+        # A job of many slices is queued between two of them: it goes on, it does not wait.
+        state="running" if job.progress and not job.attempts else job.state,
         stage=str(progress.get("stage", "")),
         done=int(progress.get("done", 0)),
         total=int(progress.get("total", 0)),

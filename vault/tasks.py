@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 
 from providers.core.errors import ProviderError
 from providers.models import EmbeddingModel
 from vault import jobs
-from vault.embedding import EmbedProgress, embed_pending, mark_failed
+from vault.embedding import EmbedProgress, GoOn, embed_pending
+from vault.generations import ready_to_switch
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
 from vault.models import Job, SyncRun
+from vault.note_vectors import has_due_notes
+from vault.refusals import mark_failed
 from vault.staleness import has_pending, models_of
 from vault.sync import SyncProgress, sync_vault
 from vault.vector_index import fit_index
@@ -26,6 +31,8 @@ EMBED_SLICE = 3.0
 # Somebody else is at it: look again after this many seconds.
 BUSY_AGAIN = 3.0
 REPORT_EVERY = 0.5
+# Slices of an embedding job between two counts of what is left.
+COUNT_EVERY = 10
 # Every file is hashed once in this time, whatever its size and date say.
 FULL_EVERY = timedelta(hours=24)
 # An embedding job that failed for good is wanted again by a scan after this time.
@@ -88,15 +95,14 @@ def sync_vault_job(job: Job) -> Again | None:
 def embed_vault_job(job: Job) -> Again | None:
     """Embed for a few seconds; once more while something is left."""
     vault_id = _vault_id(job)
-    suspects = _suspects(job)
-    report = _Reporter(job)
+    report = _EmbedReporter(job)
     try:
         progress = embed_pending(
             vault_id,
             most_seconds=EMBED_SLICE,
-            on_progress=report.embed,
+            go_on=report.go_on(suspects=_suspects(job)),
+            on_progress=report.progress,
             on_batch=report.batch,
-            suspects=suspects,
         )
     except Busy:
         return Again(after=BUSY_AGAIN)
@@ -105,11 +111,13 @@ def embed_vault_job(job: Job) -> Again | None:
         if error.permanent:
             raise GiveUp(reason) from error
         raise RetryLater(reason, seconds=error.retry_after) from error
-    report.embed(progress, force=True)
+    report.ended(progress)
     if progress.left:
         return Again()
     for model in models_of(vault_id):
         request_vector_index(model.pk)
+    if ready_to_switch(vault_id):
+        jobs.want("switch", key=f"switch:{vault_id}", vault_id=vault_id)
     return None
 
 
@@ -142,29 +150,64 @@ class _Reporter:
         self.last = 0.0
 
     def sync(self, progress: SyncProgress) -> None:
-        if self._is_time(force=False):
+        if self._is_time():
             jobs.report(self.job, stage=progress.stage, done=progress.done, total=progress.total)
 
-    def embed(self, progress: EmbedProgress, *, force: bool = False) -> None:
-        if self._is_time(force=force):
-            jobs.report(
-                self.job,
-                stage="embed",
-                left=progress.left,
-                per_second=round(progress.per_second, 1),
-                failed=progress.failed,
-            )
+    def _is_time(self) -> bool:
+        now = time.monotonic()
+        if now - self.last < REPORT_EVERY:
+            return False
+        self.last = now
+        return True
+
+
+class _EmbedReporter(_Reporter):
+    """Progress over all slices of a job: `done` of `total`, from when it was wanted on."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        # What was wanted again after it had come to its end begins anew.
+        is_new = not job.progress.get("left")
+        self.before: dict[str, Any] = {} if is_new else dict(job.progress)
+
+    def go_on(self, *, suspects: Sequence[int]) -> GoOn:
+        """What earlier slices knew. Once in a while what is left is counted again."""
+        before = self.before
+        is_counted = before and int(before.get("slices", 0)) % COUNT_EVERY
+        after = {str(model): int(pk) for model, pk in before.get("after", {}).items()}
+        left = int(before["left"]) if is_counted else None
+        return GoOn(left=left, after=after, suspects=suspects)
+
+    def progress(self, progress: EmbedProgress) -> None:
+        if self._is_time():
+            self._write(progress)
 
     def batch(self, chunk_ids: list[int]) -> None:
         """Note what is being sent, before it is: whoever dies at it is found out."""
         jobs.report(self.job, batch=chunk_ids)
 
-    def _is_time(self, *, force: bool) -> bool:
-        now = time.monotonic()
-        if not force and now - self.last < REPORT_EVERY:
-            return False
-        self.last = now
-        return True
+    def ended(self, progress: EmbedProgress) -> None:
+        """What the next slice starts with."""
+        slices = int(self.before.get("slices", 0)) + 1
+        self._write(progress, slices=slices, after=dict(progress.after))
+
+    def _write(self, progress: EmbedProgress, **more: Any) -> None:
+        done = int(self.before.get("done", 0)) + progress.done
+        jobs.report(
+            self.job,
+            stage="embed",
+            done=done,
+            total=done + progress.left,
+            left=progress.left,
+            per_second=round(self._rate(progress.per_second), 1),
+            failed=int(self.before.get("failed", 0)) + progress.failed,
+            **more,
+        )
+
+    def _rate(self, now: float) -> float:
+        """Of this slice and those before it, which weigh as much together."""
+        before = float(self.before.get("per_second", 0))
+        return (before + now) / 2 if before and now else now or before
 
 
 def _suspects(job: Job) -> list[int]:
@@ -194,7 +237,10 @@ def _is_full_due(vault_id: int) -> bool:
 
 def _is_embedding_due(vault_id: int, *, changed: bool) -> bool:
     """Whether something waits for its vector, and trying makes sense now."""
-    if not has_pending(vault_id):
+    is_waiting = has_pending(vault_id) or ready_to_switch(vault_id) is not None
+    if not is_waiting and changed:
+        is_waiting = any(has_due_notes(vault_id, model) for model in models_of(vault_id))
+    if not is_waiting:
         return False
     lately = Job.objects.filter(
         key=f"embed:{vault_id}",

@@ -14,12 +14,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from vault import access, presenters
-from vault.embedding import retry_failed
 from vault.forms import MemberForm, RoleForm, UploadForm, read_number, read_span
 from vault.members import MemberRefused, add_member, change_role, remove_member
 from vault.models import ScrubFinding, SyncRun, Vault, VaultMember
 from vault.note_page import note_page
 from vault.pictures import read_picture
+from vault.refusals import retry_failed
 from vault.status import vault_status
 from vault.sync import answer_pause
 from vault.tasks import request_embed, request_sync

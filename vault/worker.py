@@ -24,6 +24,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from vault import doorbell, heartbeat, jobs
+from vault.index_tasks import request_expired_cleanups
 from vault.models import Job, Vault
 from vault.process_groups import kill_group
 from vault.tasks import request_sync
@@ -168,6 +169,7 @@ class Worker:
         if self._scan.is_due():
             for vault_id in _active_vaults():
                 request_sync(vault_id)
+            request_expired_cleanups()
         self._follow_folders()
 
     def _follow_folders(self) -> None:

@@ -18,9 +18,10 @@ from providers.models import EmbeddingModel, Provider, UsageRecord
 from providers.testing import HashEmbedder
 from tests.vault.folders import Folder, make_folder
 from vault import embedding
-from vault.embedding import EmbedProgress, embed_pending, retry_failed
+from vault.embedding import EmbedProgress, GoOn, embed_pending
 from vault.locks import Busy, Work, only_one
 from vault.models import Chunk, ChunkVector, Note, NoteVector, Vault
+from vault.refusals import mark_failed, retry_failed
 from vault.staleness import has_pending, pending_chunks
 
 pytestmark = pytest.mark.django_db
@@ -173,7 +174,7 @@ def test_what_was_refused_is_tried_again_on_demand_and_after_an_edit(
 ) -> None:
     fill(folder, 2)
     model = EmbeddingModel.objects.get()
-    embedding.mark_failed(list(Chunk.objects.values_list("pk", flat=True)), model, "refused")
+    mark_failed(list(Chunk.objects.values_list("pk", flat=True)), model, "refused")
     embed(folder, backend)
     assert backend.sent == 0
     folder.write("000.md", "# Note 0\n\nRewritten.")
@@ -298,17 +299,16 @@ def test_a_note_that_changes_or_goes_while_it_is_embedded_gets_no_wrong_vector(
 
     embed(folder, backend, on_batch=edit)
     assert not Note.objects.filter(path="001.md").exists()
-    assert pending_chunks(folder.vault.pk, folder.vault.embedding_model or make_model()).exists()
-    embed(folder, backend)
     current = ChunkVector.objects.values_list("embed_hash", flat=True)
     assert sorted(current) == sorted(Chunk.objects.values_list("embed_hash", flat=True))
+    assert backend.sent == 4, "the text that was rewritten meanwhile is sent once more"
 
 
 def test_batches_are_announced_and_suspects_go_alone(folder: Folder, backend: Scripted) -> None:
     fill(folder, 6)
     suspects = list(Chunk.objects.order_by("pk").values_list("pk", flat=True)[:2])
     announced: list[list[int]] = []
-    embed(folder, backend, on_batch=announced.append, suspects=suspects)
+    embed(folder, backend, on_batch=announced.append, go_on=GoOn(suspects=suspects))
     assert announced[:2] == [[suspects[0]], [suspects[1]]]
     assert sum(map(len, announced)) == 6
 
@@ -356,46 +356,18 @@ def test_two_runs_of_one_vault_cannot_pay_twice(
 
 
 class TestChangeOfModel:
-    """Vectors of two models live side by side; one flip changes which of them serves."""
+    """Vectors of two models live side by side; vectors of two makes never under one."""
 
     def embed_with(self, folder: Folder, backends: dict[str, Scripted], **options: Any) -> None:
         options.setdefault("most_seconds", 60)
         embed_pending(folder.vault.pk, backend_of=lambda model: backends[model.name], **options)
         folder.vault.refresh_from_db()
 
-    def test_the_next_model_takes_over_when_it_has_everything(self, folder: Folder) -> None:
-        fill(folder, 3)
-        old, new = folder.vault.embedding_model, make_model("two", dimensions=32)
-        backends = {"one": Scripted(), "two": Scripted(32)}
-        self.embed_with(folder, backends)
-        Vault.objects.filter(pk=folder.vault.pk).update(next_embedding_model=new)
-        self.embed_with(folder, backends, most_seconds=0)
-        assert folder.vault.embedding_model == old
-        self.embed_with(folder, backends)
-        assert folder.vault.embedding_model == new
-        assert folder.vault.next_embedding_model is None
-        assert backends["one"].sent == backends["two"].sent == 3
-        assert ChunkVector.objects.filter(embedding_model=old).count() == 3, "the way back is free"
-
-    def test_a_refused_chunk_does_not_hold_the_change_up(self, folder: Folder) -> None:
-        fill(folder, 2)
-        new, fussy = make_model("two"), Scripted()
-
-        def refuse(texts: Sequence[str], vectors: Vectors) -> Vectors:
-            if any("subject1" in text for text in texts):
-                raise InputTooLong("too long")
-            return vectors
-
-        fussy.fault = refuse
-        Vault.objects.filter(pk=folder.vault.pk).update(next_embedding_model=new)
-        self.embed_with(folder, {"one": Scripted(), "two": fussy})
-        assert folder.vault.embedding_model == new
-
     def test_what_the_old_model_refused_is_tried_with_the_new_one(self, folder: Folder) -> None:
         fill(folder, 1)
         old, new = folder.vault.embedding_model, make_model("two")
         assert old is not None
-        embedding.mark_failed([Chunk.objects.get().pk], old, "too long for the old one")
+        mark_failed([Chunk.objects.get().pk], old, "too long for the old one")
         Vault.objects.filter(pk=folder.vault.pk).update(next_embedding_model=new)
         self.embed_with(folder, {"one": Scripted(), "two": Scripted()})
         assert ChunkVector.objects.get().embedding_model == new
@@ -444,3 +416,68 @@ def test_a_note_that_embeds_a_block_is_sent_with_it_and_again_when_the_block_cha
     folder.sync()
     embed(folder, backend)
     assert "a\n\nOwn.\n\n![[pump#^b1]]\n\nzelmira" in backend.calls[-1]
+
+
+def test_what_two_models_refuse_is_asked_of_each_once(folder: Folder, backend: Scripted) -> None:
+    fill(folder, 2)
+    one, two = folder.vault.embedding_model, make_model("two")
+    assert one is not None
+    chunk = Chunk.objects.order_by("pk")[0]
+    mark_failed([chunk.pk], one, "refused by the first")
+    mark_failed([chunk.pk], two, "refused by the second")
+    mark_failed([chunk.pk], two, "and again")
+    waiting = [pending_chunks(folder.vault.pk, model).count() for model in (one, two)]
+    assert waiting == [1, 1]
+    chunk.refresh_from_db()
+    assert (chunk.embed_failed, chunk.embed_attempts) == ("and again", 3)
+
+
+def test_trouble_with_one_model_keeps_none_from_the_other(folder: Folder) -> None:
+    fill(folder, 3)
+    backends = {"one": Scripted(), "two": Scripted()}
+    Vault.objects.filter(pk=folder.vault.pk).update(next_embedding_model=make_model("two"))
+
+    def away(texts: Sequence[str], vectors: Vectors) -> Vectors:
+        raise RateLimited("not now")
+
+    backends["one"].fault = away
+    with pytest.raises(RateLimited):
+        embed_pending(
+            folder.vault.pk, most_seconds=60, backend_of=lambda model: backends[model.name]
+        )
+    assert ChunkVector.objects.filter(embedding_model__name="two").count() == 3
+
+
+def test_a_slice_goes_on_where_the_one_before_ended_and_finds_what_changed_behind_it(
+    folder: Folder, backend: Scripted
+) -> None:
+    fill(folder, 5)
+    first = embed(folder, backend, most_seconds=0)
+    assert (first.left, first.done) == (5, 0)
+    model = folder.vault.embedding_model
+    assert model is not None
+    third = Chunk.objects.order_by("pk")[2].pk
+    seen: list[int] = []
+    go_on = GoOn(left=5, after={str(model.pk): third})
+    last = embed(folder, backend, go_on=go_on, on_progress=lambda now: seen.append(now.left))
+    assert "Note 3" in backend.calls[0][0]
+    assert (last.embedded, last.left) == (5, 0)
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_a_note_with_a_refused_chunk_is_as_near_as_the_rest_of_it(
+    folder: Folder, backend: Scripted
+) -> None:
+    text = "\n\n".join(f"## H{n}\n\n" + f"Words of part{n}. " * 60 for n in range(3))
+    folder.write("a.md", text)
+    folder.sync()
+
+    def refuse(texts: Sequence[str], vectors: Vectors) -> Vectors:
+        if any("part1" in text for text in texts):
+            raise InputTooLong("too long")
+        return vectors
+
+    backend.fault = refuse
+    embed(folder, backend)
+    mean = np.mean(list(ChunkVector.objects.values_list("vector", flat=True)), axis=0)
+    assert NoteVector.objects.get().vector == pytest.approx(mean / np.linalg.norm(mean), abs=2e-3)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.db.models.functions import Now
 from django_q.models import OrmQ
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
@@ -92,8 +93,6 @@ def test_a_job_wanted_while_it_runs_runs_once_more() -> None:
             want()
 
     Bench.work = staticmethod(work)
-    assert jobs.run(job.pk)
-    assert state(job)[0] == "queued"
     assert jobs.run(job.pk)
     assert state(job)[0] == "done"
     assert len(Bench.done) == 2
@@ -321,3 +320,38 @@ def test_the_lease_is_renewed_while_one_step_takes_long(settings: Settings) -> N
     Bench.work = staticmethod(slow)
     assert jobs.run(job.pk)
     assert state(job)[0] == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_away_for_a_moment_takes_no_lease_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = want()
+    claimed = jobs.claim(job.pk)
+    assert claimed is not None
+    assert jobs._renewed(claimed)
+
+    def away(job: Job) -> bool:
+        raise OperationalError("the connection is lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "renew", away)
+        assert jobs._renewed(claimed)
+    jobs.fail(claimed, "given back")
+    assert not jobs._renewed(claimed), "somebody else may have it now"
+
+
+def test_work_of_many_slices_stays_where_it_is_until_something_else_is_due() -> None:
+    slices: list[str] = []
+
+    def work(job: Job) -> Again:
+        slices.append(job.key)
+        if len(slices) == 3:
+            jobs.want("test", key="other")
+        return Again()
+
+    Bench.work = staticmethod(work)
+    job = want()
+    assert jobs.run(job.pk)
+    assert slices == ["k", "k", "k"]
+    assert state(job)[0] == "queued"

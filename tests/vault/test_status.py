@@ -9,8 +9,9 @@ import pytest
 from providers.models import EmbeddingModel, Provider
 from tests.vault.folders import Folder, make_folder
 from vault import jobs
-from vault.embedding import embed_pending, mark_failed
+from vault.embedding import embed_pending
 from vault.models import Chunk, VaultMember
+from vault.refusals import mark_failed
 from vault.status import VaultStatus, site_counts, vault_status
 from vault.tasks import request_embed
 

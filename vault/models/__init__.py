@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault.models.index import Chunk, ChunkVector, LexemeFrequency, LexicalCorpus, NoteVector
 from vault.models.notes import Link, Note, ScrubFinding
 from vault.models.settings_files import SettingsFile
+from vault.models.upkeep import Upkeep
 from vault.models.vaults import ApiToken, Vault, VaultMember
 from vault.models.work import Job, SyncRun
 
@@ -21,6 +22,7 @@ __all__ = [
     "ScrubFinding",
     "SettingsFile",
     "SyncRun",
+    "Upkeep",
     "Vault",
     "VaultMember",
 ]

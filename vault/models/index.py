@@ -30,8 +30,15 @@ class Chunk(models.Model):
         blank=True, help_text=_("Heading path and aliases, as keyword search sees them.")
     )
     content = models.TextField()
-    context = models.TextField(blank=True)
-    summary = models.TextField(blank=True)
+    context = models.TextField(
+        blank=True, help_text=_("A line of a model's that says where the passage stands.")
+    )
+    summary = models.TextField(blank=True, help_text=_("A line of a model's, for display."))
+    context_made = models.CharField(
+        max_length=16,
+        blank=True,
+        help_text=_("Settings under which the context line was written; empty: not yet."),
+    )
     made_tokens = models.TextField(
         blank=True, help_text=_("Identifiers and character n-grams made for keyword search.")
     )
@@ -50,7 +57,7 @@ class Chunk(models.Model):
     embed_hash = models.CharField(max_length=64, help_text=_("SHA-256 of the embedded text."))
     embed_failed = models.TextField(blank=True, help_text=_("Why it could not be embedded."))
     embed_failed_by = models.CharField(
-        max_length=16, blank=True, help_text=_("Fingerprint of the model that refused it.")
+        max_length=85, blank=True, help_text=_("Fingerprints of the models that refused it.")
     )
     embed_attempts = models.PositiveSmallIntegerField(default=0)
     text_config = TextSearchConfigField(default="simple")

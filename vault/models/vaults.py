@@ -57,6 +57,17 @@ class Vault(models.Model):
             "old ones, and it takes over when every note has one."
         ),
     )
+    previous_embedding_model = models.ForeignKey(
+        EmbeddingModel,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text=_("Served before; its vectors are kept for a while, as the way back."),
+    )
+    model_switched = models.DateTimeField(
+        null=True, blank=True, help_text=_("When another model began to serve.")
+    )
     scrub_emails = models.BooleanField(default=False)
     templates_folder = models.CharField(
         max_length=200, blank=True, help_text=_("Notes in this folder are not indexed.")

@@ -10,11 +10,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from providers.core.errors import ProviderError
 from vault import jobs
-from vault.embedding import EmbedProgress, embed_pending, retry_failed
+from vault.embedding import EmbedProgress, GoOn, OnProgress, embed_pending
+from vault.generations import finish_switch
 from vault.locks import Busy
 from vault.management.choosing import chosen_vaults
 from vault.management.progress import progress_bar
-from vault.models import Chunk, Vault
+from vault.models import Vault
+from vault.refusals import failed_chunks, retry_failed
 from vault.vector_index import fit_index
 
 SLICE = 10.0
@@ -36,31 +38,37 @@ class Command(BaseCommand):
             if options["retry_failed"]:
                 retry_failed(vault.pk)
             self._embed(vault)
-            failed += Chunk.objects.filter(vault=vault).exclude(embed_failed="").count()
+            failed += failed_chunks(vault.pk).count()
         if failed:
             raise CommandError(f"{failed} chunks failed: see index_status for the reasons.")
 
     def _embed(self, vault: Vault) -> None:
         jobs.take_over(f"embed:{vault.pk}")
-        embedded = reused = 0
+        embedded = reused = done = 0
+        go_on = GoOn()
         with progress_bar(vault.slug) as show:
+
+            def tell(progress: EmbedProgress) -> None:
+                now = done + progress.done
+                show(f"{progress.per_second:.0f} a second", now, now + progress.left)
+
             while True:
-                progress = self._slice(vault, show)
+                progress = self._slice(vault, go_on, tell)
                 embedded += progress.embedded
                 reused += progress.reused
+                done += progress.done
+                go_on = GoOn(after=progress.after)
                 if not progress.left:
                     break
+        finish_switch(vault.pk)
         if vault.embedding_model is not None:
             fit_index(vault.embedding_model)
         self.stdout.write(f"{vault.slug}\t{embedded} embedded, {reused} reused")
 
-    def _slice(self, vault: Vault, show: Any) -> EmbedProgress:
-        def tell(progress: EmbedProgress) -> None:
-            show(f"{progress.per_second:.0f} a second", progress.embedded, 0)
-
+    def _slice(self, vault: Vault, go_on: GoOn, tell: OnProgress) -> EmbedProgress:
         while True:
             try:
-                return embed_pending(vault.pk, most_seconds=SLICE, on_progress=tell)
+                return embed_pending(vault.pk, most_seconds=SLICE, go_on=go_on, on_progress=tell)
             except Busy:
                 time.sleep(0.5)  # the worker is at it: go on when its slice is over
             except ProviderError as error:
