@@ -18,7 +18,8 @@ from chat.core.asking import Refused
 from chat.history import own_conversation, own_message_run, thread
 from chat.ledger import end_abandoned, want_stop
 from chat.models import ChatSettings, Conversation
-from chat.options import chat_options, settings_json, site_catalogue
+from chat.offers import site_catalogue
+from chat.options import chat_options, settings_json
 from chat.runs import delete_conversation
 from chat.serializers import ChatSettingsSerializer, ConversationSerializer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -10,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.core.options import FEWEST_PASSAGES, MOST_PASSAGES
 from chat.models import AnswerMode, ChatSettings, Persona
-from chat.options import settings_json, site_catalogue
+from chat.offers import site_catalogue
+from chat.options import settings_json
 from providers.models import ChatModel, RerankModel
 
 SITE_DEFAULT = _("As the site has it")
@@ -66,7 +68,9 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
             "system_prompt": _("Base prompt"),
         }
 
-    def __init__(self, *args: Any, base_prompt: str, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, base_prompt: str, prompt_vaults: Sequence[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.auto_id = "chat-%s"
         self.base_prompt = base_prompt
@@ -87,7 +91,7 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
             attrs={"min": FEWEST_PASSAGES, "max": MOST_PASSAGES, "inputmode": "numeric"}
         )
         passages.help_text = _("1 to 30. Empty: as the site has it.")
-        self.fields["system_prompt"].help_text = _("Sent before every question of yours.")
+        self.fields["system_prompt"].help_text = self._prompt_help(prompt_vaults)
         self.fields["system_prompt"].widget = forms.Textarea(attrs={"rows": 7})
         self.initial["system_prompt"] = self.instance.system_prompt or base_prompt
         for name in ("alternates", "rerank"):
@@ -100,7 +104,21 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
     def of(cls, user: User, data: Any = None) -> ChatSettingsForm:
         """The form of `user`, filled with `data` when it was sent."""
         row = ChatSettings.objects.filter(user=user).first() or ChatSettings(user=user)
-        return cls(data, instance=row, base_prompt=settings_json(user)["base_system_prompt"])
+        known = settings_json(user)
+        return cls(
+            data,
+            instance=row,
+            base_prompt=known["base_system_prompt"],
+            prompt_vaults=[vault["name"] for vault in known["vaults"] if vault["system_prompt"]],
+        )
+
+    @staticmethod
+    def _prompt_help(vaults: Sequence[str]) -> str:
+        text = _("Sent before every question of yours.")
+        if not vaults:
+            return str(text)
+        own = _("These vaults bring a prompt of their own, unless you write one here: %(vaults)s.")
+        return f"{text} {own % {'vaults': ', '.join(vaults)}}"
 
     def clean_system_prompt(self) -> str:
         """The reader's own prompt; "" when it is the base prompt, or was reset."""

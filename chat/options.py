@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,27 +12,12 @@ from chat.core.asking import Ask
 from chat.core.options import Choices, Picked, Resolved, pick_model, resolve
 from chat.core.prompt import BASE_PROMPT
 from chat.models import AnswerMode, ChatSettings, Persona
+from chat.offers import Catalogue, Offer, Offers
 from providers.core.errors import NotConfigured
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
 from vault.access import visible_to
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """Where models and knobs come from."""
-
-    available: Callable[[], Sequence[ChatModel]]
-    default: Callable[[], ChatModel]
-    knobs: Callable[[], Knobs]
-
-
-def site_catalogue() -> Catalogue:
-    """The models of this install."""
-    from providers.registry import available_chat_models, default_chat_model
-    from retrieval.options import site_knobs
-
-    return Catalogue(available_chat_models, default_chat_model, site_knobs)
+from vault.settings_files import own_settings
 
 
 @dataclass(frozen=True)
@@ -52,13 +37,22 @@ class TurnOptions:
 NO_PERSONA = 0
 
 
-def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
-    """Resolve what `ask`, the user's and the site's settings chose."""
+def turn_options(
+    user: User, ask: Ask, catalogue: Catalogue, *, vaults: Collection[str] | None = None
+) -> TurnOptions:
+    """Resolve what `ask`, the user's, the vaults' and the site's settings chose.
+
+    `vaults` are the slugs that the question searches; None: all that the user may read.
+    """
     asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode)
-    resolved = resolve(asked, *_levels(user), base_prompt=BASE_PROMPT)
-    picked = _pick(resolved, catalogue)
+    offers = Offers(user, catalogue, slugs=vaults)
+    own, site = _levels(user)
+    resolved = resolve(asked, own, offers.level.choices, site, base_prompt=BASE_PROMPT)
+    picked = _pick(resolved, offers)
     persona = _persona(resolved.persona)
     notices = [picked.notice] if picked.notice else []
+    if offers.level.notice and asked.model is None and own.model is None:
+        notices.append(offers.level.notice)
     if resolved.persona not in {None, NO_PERSONA} and persona is None:
         notices.append("The chosen persona is gone; the answer was written without it.")
     return TurnOptions(
@@ -72,20 +66,29 @@ def turn_options(user: User, ask: Ask, catalogue: Catalogue) -> TurnOptions:
     )
 
 
-def chat_options(user: User, catalogue: Catalogue) -> dict[str, Any]:
-    """What `user` may choose from, and what holds when nothing is chosen."""
-    resolved = resolve(*_levels(user), base_prompt=BASE_PROMPT)
+def chat_options(
+    user: User, catalogue: Catalogue, *, vaults: Collection[str] | None = None
+) -> dict[str, Any]:
+    """What `user` may choose from, and what holds when nothing is chosen.
+
+    `vaults` narrows it to questions to these; None: to all that the user may read.
+    """
+    offers = Offers(user, catalogue, slugs=vaults)
+    own, site = _levels(user)
+    resolved = resolve(own, offers.level.choices, site, base_prompt=BASE_PROMPT)
     try:
-        picked = _pick(resolved, catalogue)
+        picked = _pick(resolved, offers)
         chosen, notice = picked.model.pk, picked.notice
     except NotConfigured as error:
         chosen, notice = None, f"{error} {error.mend}"
+    from_vault = offers.level.model_of if own.model is None else ""
     return {
-        "models": [_model_json(model, chosen) for model in catalogue.available()],
+        "models": [_model_json(offer, chosen) for offer in offers.all],
         "personas": list(Persona.objects.filter(enabled=True).values("id", "name", "role")),
         "modes": [{"value": value, "label": str(label)} for value, label in AnswerMode.choices],
         "vaults": list(visible_to(user).values("slug", "name")),
         "model": chosen,
+        "model_from_vault": from_vault,
         "persona": resolved.persona,
         "mode": resolved.mode,
         "notices": [notice] if notice else [],
@@ -105,6 +108,15 @@ def settings_json(user: User) -> dict[str, Any]:
         "alternates": own.alternates,
         "rerank": own.rerank,
         "base_system_prompt": site.system_prompt or BASE_PROMPT,
+        "vaults": [
+            {
+                "name": own.vault_name,
+                "provider": own.chat.provider,
+                "model": own.chat.model,
+                "system_prompt": own.chat.system_prompt,
+            }
+            for own in own_settings(visible_to(user))
+        ],
     }
 
 
@@ -132,12 +144,14 @@ def _choices(row: ChatSettings | None) -> Choices:
     )
 
 
-def _pick(resolved: Resolved, catalogue: Catalogue) -> Picked[ChatModel]:
-    available = [(model.pk, model) for model in catalogue.available()]
-    known = ChatModel.objects.filter(pk__in=resolved.models).in_bulk()
-    labels = {pk: str(model) for pk, model in known.items()}
+def _pick(resolved: Resolved, offers: Offers) -> Picked[ChatModel]:
+    labels, elsewhere = offers.labels(resolved.models)
     return pick_model(
-        resolved.models, available=available, default=catalogue.default(), labels=labels
+        resolved.models,
+        available=offers.by_id,
+        default=offers.default(),
+        labels=labels,
+        vaults=elsewhere,
     )
 
 
@@ -151,10 +165,11 @@ def _knobs(resolved: Resolved, knobs: Knobs) -> Knobs:
     return knobs
 
 
-def _model_json(model: ChatModel, chosen: int | None) -> dict[str, Any]:
+def _model_json(offer: Offer, chosen: int | None) -> dict[str, Any]:
     return {
-        "id": model.pk,
-        "label": str(model),
-        "provider": model.provider.name,
-        "chosen": model.pk == chosen,
+        "id": offer.model.pk,
+        "label": str(offer),
+        "provider": offer.model.provider.name,
+        "vault": offer.vault.slug if offer.vault else None,
+        "chosen": offer.model.pk == chosen,
     }

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import structlog
 from django.db import DatabaseError, InterfaceError
 
-from chat.options import Catalogue, site_catalogue
+from chat.offers import Catalogue, site_catalogue
 from providers.core.protocols import ChatProvider
 from providers.core.types import ChatMessage, Usage
 from providers.models import ChatModel

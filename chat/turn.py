@@ -156,7 +156,7 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
 
 def _options(turn: Turn, providing: Providing) -> TurnOptions:
     user = get_user_model().objects.get(pk=turn.user_id)
-    return turn_options(user, turn.ask, providing.catalogue)
+    return turn_options(user, turn.ask, providing.catalogue, vaults=turn.vaults)
 
 
 async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Retrieval:

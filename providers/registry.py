@@ -178,7 +178,7 @@ def base_url_of(provider: Provider) -> tuple[str, bool]:
 def available_chat_models() -> list[ChatModel]:
     """The site's chat models that can be used now; the extractive ones are last.
 
-    What a vault adds for itself is not among them: see vault_models.
+    What a vault adds for itself is not among them: see available_vault_models.
     """
     rows = _enabled(ChatModel.objects.filter(of_vault=None))
     usable = [model for model in rows if can_chat(model)]

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from providers.models import ChatModel, Origin, Provider
-from providers.registry import CHAT_BACKENDS
+from providers.registry import CHAT_BACKENDS, can_chat
 
 _SIZES = ("context_window", "max_output_tokens")
 _PRICES = ("input_price", "output_price")
@@ -65,9 +65,13 @@ def forget_vaults(known: Iterable[int]) -> None:
     ChatModel.objects.filter(of_vault__isnull=False).exclude(of_vault__in=list(known)).delete()
 
 
-def vault_models(vault_ids: Collection[int]) -> list[ChatModel]:
-    """Enabled models that these vaults bring along, whether or not they can be used now."""
-    return [row for row in _rows(vault_ids) if row.enabled and row.provider.vaults_may_add_models]
+def available_vault_models(vault_ids: Collection[int]) -> list[ChatModel]:
+    """Models that these vaults bring along and that can be used now."""
+    return [
+        row
+        for row in _rows(vault_ids)
+        if row.enabled and row.provider.vaults_may_add_models and can_chat(row)
+    ]
 
 
 def _rows(vault_ids: Collection[int]) -> list[ChatModel]:

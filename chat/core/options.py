@@ -1,8 +1,8 @@
-"""Who decides what: a question's own choice, the user's, the site's, the product's."""
+"""Who decides what: a question's own choice, the user's, the vault's, the site's, the product's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -50,8 +50,85 @@ class Picked(Generic[T]):
     notice: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class VaultDefaults:
+    """What a vault's own settings file chooses, by the names that stand there."""
+
+    vault_id: int
+    vault_name: str
+    provider: str = ""
+    model: str = ""
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedModel:
+    """A model that can answer: the site's (`vault_id` None), or one that a vault brings."""
+
+    id: int
+    provider: str
+    name: str
+    is_default: bool = False
+    vault_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VaultLevel:
+    """What the vaults of a question choose, of which vault each choice is, and what the
+    reader should know when one cannot be had."""
+
+    choices: Choices = Choices()
+    model_of: str = ""
+    prompt_of: str = ""
+    notice: str = ""
+
+
+def vault_level(vaults: Sequence[VaultDefaults], offered: Sequence[OfferedModel]) -> VaultLevel:
+    """The level of the vaults that a question searches: the first that chooses holds."""
+    by_model = next((it for it in vaults if it.model or it.provider), None)
+    by_prompt = next((it for it in vaults if it.system_prompt), None)
+    model = _default_of(by_model, offered) if by_model else None
+    notice = ""
+    if by_model and model is None:
+        wanted = by_model.model or by_model.provider
+        notice = (
+            f"The vault “{by_model.vault_name}” asks for “{wanted}”, which cannot be used here now."
+        )
+    return VaultLevel(
+        Choices(
+            model=model.id if model else None,
+            system_prompt=by_prompt.system_prompt if by_prompt else None,
+        ),
+        model_of=by_model.vault_name if by_model and model else "",
+        prompt_of=by_prompt.vault_name if by_prompt else "",
+        notice=notice,
+    )
+
+
+def _default_of(vault: VaultDefaults, offered: Sequence[OfferedModel]) -> OfferedModel | None:
+    """Its own models come before the site's; of a provider alone, the default one first."""
+    fitting = [
+        model
+        for model in offered
+        if model.vault_id in {None, vault.vault_id}
+        and vault.provider in {"", model.provider}
+        and vault.model in {"", model.name}
+    ]
+    fitting.sort(
+        key=lambda it: (
+            (it.vault_id is None, not it.is_default)
+            if vault.model
+            else (not it.is_default, it.vault_id is None)
+        )
+    )
+    return fitting[0] if fitting else None
+
+
 def resolve(*levels: Choices, base_prompt: str) -> Resolved:
-    """Merge `levels`, most important first: asked, user, site. Numbers are kept in range."""
+    """Merge `levels`, most important first: asked, user, vault, site.
+
+    Numbers are kept in range.
+    """
     passages = _first(level.passages for level in levels)
     if passages is not None:
         passages = min(max(passages, FEWEST_PASSAGES), MOST_PASSAGES)
@@ -68,26 +145,40 @@ def resolve(*levels: Choices, base_prompt: str) -> Resolved:
 
 
 def pick_model(
-    wanted: Sequence[int], *, available: Iterable[tuple[int, T]], default: T, labels: dict[int, str]
+    wanted: Sequence[int],
+    *,
+    available: Iterable[tuple[int, T]],
+    default: T,
+    labels: Mapping[int, str],
+    vaults: Mapping[int, str] | None = None,
 ) -> Picked[T]:
     """The first of `wanted` that is available, else `default`; a switch is never silent.
 
-    `labels` names models that are known but not available now.
+    `labels` names models that are known but not available now; `vaults` those of them that
+    belong to a vault which the question does not search, with the vault's name.
     """
     by_id = dict(available)
     for model_id in wanted:
         if model_id in by_id:
-            return Picked(by_id[model_id], _notice(wanted[0], by_id[model_id], model_id, labels))
-    if not wanted:
-        return Picked(default)
-    return Picked(default, _notice(wanted[0], default, None, labels))
+            model = by_id[model_id]
+            break
+    else:
+        model_id, model = 0, default
+    if not wanted or model_id == wanted[0]:
+        return Picked(model)
+    return Picked(model, _notice(wanted[0], model, labels, vaults or {}))
 
 
-def _notice(wanted: int, model: object, model_id: int | None, labels: dict[int, str]) -> str:
-    if wanted == model_id:
-        return ""
+def _notice(
+    wanted: int, model: object, labels: Mapping[int, str], vaults: Mapping[int, str]
+) -> str:
     name = labels.get(wanted)
     missing = f"The chosen model “{name}”" if name else "The chosen model"
+    if vault := vaults.get(wanted):
+        return (
+            f"{missing} belongs to the vault “{vault}”, which this question does not search, "
+            f"so {model} answered. Choose another model, or ask that vault."
+        )
     return (
         f"{missing} is not available now, so {model} answered. Choose another in the "
         "settings, or ask an admin to set its provider's key; your choice is kept."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
@@ -14,11 +14,11 @@ from django.utils.translation import ngettext
 
 from chat.forms import ChatSettingsForm
 from chat.models import AnswerMode, Conversation, Persona
-from chat.options import chat_options, site_catalogue
+from chat.offers import site_catalogue
+from chat.options import chat_options
 from chat.presenters.answers import Turn, turns_of
 from chat.presenters.conversations import Group, conversation_groups
 from chat.presenters.suggestions import suggested_questions
-from providers.models import ChatModel
 from vault.access import visible_to
 from vault.models import Note
 
@@ -39,7 +39,7 @@ class Choices:
     """What the next answer may be written with, and what is chosen now."""
 
     vaults: tuple[VaultChoice, ...]
-    models: tuple[tuple[str, tuple[ChatModel, ...]], ...]
+    models: tuple[tuple[str, tuple[dict[str, Any], ...]], ...]
     model_id: int
     personas: tuple[Persona, ...]
     persona_id: int | None
@@ -120,12 +120,13 @@ def choices_of(
     user: User, conversation: Conversation | None = None, *, chosen: Sequence[str] = ()
 ) -> Choices:
     """What `user` may choose from; a conversation keeps the vaults it began with."""
-    catalogue = site_catalogue()
-    options = chat_options(user, catalogue)
     kept = conversation.vaults if conversation else chosen
+    # A conversation that began with no vault asks none; a new question then asks all.
+    asked = kept if conversation else kept or None
+    options = chat_options(user, site_catalogue(), vaults=asked)
     return Choices(
         vaults=tuple(_vaults(user, kept)),
-        models=_by_provider(catalogue.available()),
+        models=_by_provider(options["models"]),
         model_id=options["model"],
         personas=tuple(Persona.objects.filter(enabled=True)),
         persona_id=options["persona"],
@@ -175,8 +176,10 @@ def _vaults(user: User, chosen: Sequence[str] | None) -> list[VaultChoice]:
     ]
 
 
-def _by_provider(models: Sequence[ChatModel]) -> tuple[tuple[str, tuple[ChatModel, ...]], ...]:
-    return tuple(
-        (provider, tuple(group))
-        for provider, group in groupby(models, key=lambda model: model.provider.name)
-    )
+def _by_provider(
+    models: Sequence[dict[str, Any]],
+) -> tuple[tuple[str, tuple[dict[str, Any], ...]], ...]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for model in models:
+        groups.setdefault(model["provider"], []).append(model)
+    return tuple((provider, tuple(group)) for provider, group in groups.items())

@@ -40,7 +40,13 @@ def test_options_name_what_may_be_chosen(cast: Cast, mate: Client) -> None:
     Persona.objects.create(name="Old", prompt="x", enabled=False)
     options = mate.get("/api/chat/options").json()
     assert options["models"] == [
-        {"id": model.pk, "label": "Fake model", "provider": "Fake", "chosen": True}
+        {
+            "id": model.pk,
+            "label": "Fake model",
+            "provider": "Fake",
+            "vault": None,
+            "chosen": True,
+        }
     ]
     assert [persona["name"] for persona in options["personas"]] == ["Ada"]
     assert options["vaults"] == [{"slug": "team", "name": "Team"}]
@@ -81,6 +87,7 @@ def test_settings_are_kept_and_a_reset_brings_the_base_prompt_back(mate: Client)
         "alternates": None,
         "rerank": None,
         "base_system_prompt": BASE_PROMPT,
+        "vaults": [],
     }
     reset = send(mate, "PUT", "/api/chat/settings", {}).json()
     assert (reset["system_prompt"], reset["model"], reset["mode"]) == ("", None, "")

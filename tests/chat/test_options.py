@@ -9,16 +9,20 @@ import pytest
 from chat.core.asking import Ask
 from chat.core.prompt import BASE_PROMPT
 from chat.models import ChatSettings, Persona
-from chat.options import Catalogue, TurnOptions, settings_json, site_catalogue, turn_options
+from chat.offers import Catalogue, site_catalogue
+from chat.options import TurnOptions, settings_json, turn_options
 from providers.core.errors import NotConfigured
 from providers.models import ChatModel
 from providers.registry import available_chat_models, default_chat_model
+from providers.vault_models import available_vault_models
 from retrieval.core.types import Knobs
 from tests.cast import Cast
 from tests.chat.world import make_model
 
 SITE_KNOBS = Knobs(passages=6, alternates=False)
-CATALOGUE = Catalogue(available_chat_models, default_chat_model, lambda: SITE_KNOBS)
+CATALOGUE = Catalogue(
+    available_chat_models, default_chat_model, lambda: SITE_KNOBS, available_vault_models
+)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from django.urls import path
 
 from chat.consumers import ChatConsumer
 from chat.core.events import Event, RunIds, to_wire
-from chat.options import Catalogue
+from chat.offers import Catalogue
 from chat.providing import Providing
 from chat.rights import Caller
 from chat.runs import Runs
@@ -28,6 +28,7 @@ from providers.limits import limit_notices
 from providers.models import ChatModel, Provider
 from providers.registry import available_chat_models, chat_provider, default_chat_model
 from providers.usage import arecord_usage
+from providers.vault_models import available_vault_models
 from retrieval.core.types import Arm, Knobs, Passage, Retrieval
 from vault.core.types import Scope
 from vault.models import Note, Vault
@@ -183,7 +184,9 @@ def make_passage(vault: Vault, *, number: int = 1, text: str = PUMP, **fields: A
 
 def make_providing(retrieval: FixedRetrieval) -> Providing:
     return Providing(
-        catalogue=Catalogue(available_chat_models, default_chat_model, Knobs),
+        catalogue=Catalogue(
+            available_chat_models, default_chat_model, Knobs, available_vault_models
+        ),
         chat_provider=chat_provider,
         retrieve=retrieval,
         record_usage=arecord_usage,

@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from chat.core.options import Choices, pick_model, resolve
+from chat.core.options import (
+    Choices,
+    OfferedModel,
+    VaultDefaults,
+    pick_model,
+    resolve,
+    vault_level,
+)
 
 TABLE: list[tuple[str, list[dict[str, Any]], Any]] = [
-    # field, choices of asked, user and site, what holds
+    # field, choices of asked, user, vault and site (or the last three), what holds
     ("mode", [{}, {}, {}], "notes_first"),
     ("mode", [{}, {}, {"mode": "no_notes"}], "no_notes"),
     ("mode", [{}, {"mode": "notes_only"}, {"mode": "no_notes"}], "notes_only"),
@@ -29,6 +36,17 @@ TABLE: list[tuple[str, list[dict[str, Any]], Any]] = [
     ("models", [{}, {}, {}], ()),
     ("models", [{"model": 1}, {"model": 2}, {"model": 1}], (1, 2)),
     ("models", [{}, {"model": 2}, {"model": 3}], (2, 3)),
+    ("models", [{}, {}, {"model": 5}, {"model": 3}], (5, 3)),
+    ("models", [{}, {"model": 2}, {"model": 5}, {"model": 3}], (2, 5, 3)),
+    ("models", [{"model": 1}, {}, {"model": 5}, {}], (1, 5)),
+    ("system_prompt", [{}, {}, {"system_prompt": "vault"}, {"system_prompt": "site"}], "vault"),
+    (
+        "system_prompt",
+        [{}, {"system_prompt": "mine"}, {"system_prompt": "vault"}, {"system_prompt": "site"}],
+        "mine",
+    ),
+    ("system_prompt", [{}, {}, {}, {"system_prompt": "site"}], "site"),
+    ("system_prompt", [{}, {}, {"system_prompt": "vault"}, {}], "vault"),
 ]
 
 
@@ -54,3 +72,58 @@ def test_a_switch_of_models_is_never_silent() -> None:
     picked = pick_model((9,), available=AVAILABLE, default="one", labels={9: "Nine"})
     assert picked.notice.startswith("The chosen model “Nine” is not available now, so one answered")
     assert "your choice is kept" in picked.notice
+
+
+def test_a_model_of_a_vault_that_is_not_asked_is_told_as_such() -> None:
+    picked = pick_model(
+        (9,), available=AVAILABLE, default="one", labels={9: "Nine"}, vaults={9: "Garden"}
+    )
+    assert picked.model == "one"
+    assert picked.notice.startswith("The chosen model “Nine” belongs to the vault “Garden”")
+
+
+OFFERED = [
+    OfferedModel(1, "openai", "small", is_default=True),
+    OfferedModel(2, "openai", "large"),
+    OfferedModel(3, "ollama", "large", is_default=True),
+    OfferedModel(4, "openai", "own", vault_id=7),
+    OfferedModel(5, "openai", "large", vault_id=7),
+    OfferedModel(6, "openai", "foreign", vault_id=8),
+]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "model"),
+    [
+        ({}, None),
+        ({"model": "own"}, 4),
+        ({"model": "large"}, 5),
+        ({"model": "large", "provider": "ollama"}, 3),
+        ({"model": "small"}, 1),
+        ({"provider": "openai"}, 1),
+        ({"provider": "ollama"}, 3),
+        ({"model": "foreign"}, None),
+        ({"model": "gone"}, None),
+        ({"provider": "gone"}, None),
+        ({"provider": "ollama", "model": "small"}, None),
+    ],
+)
+def test_a_vault_chooses_by_name_among_its_own_models_and_the_sites(
+    chosen: dict[str, str], model: int | None
+) -> None:
+    level = vault_level([VaultDefaults(7, "Garden", **chosen)], OFFERED)
+    assert level.choices.model == model
+    assert level.model_of == ("Garden" if model else "")
+    assert bool(level.notice) == (bool(chosen) and model is None)
+
+
+def test_of_several_vaults_the_first_that_chooses_holds() -> None:
+    vaults = [
+        VaultDefaults(6, "Attic"),
+        VaultDefaults(7, "Garden", model="own"),
+        VaultDefaults(8, "House", model="foreign", system_prompt="As a host."),
+    ]
+    level = vault_level(vaults, OFFERED)
+    assert (level.choices.model, level.choices.system_prompt) == (4, "As a host.")
+    assert (level.model_of, level.prompt_of) == ("Garden", "House")
+    assert vault_level([], OFFERED).choices == Choices()
