@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -18,10 +19,11 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError, InterfaceError
 
 from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq, parse_uuid
-from chat.core.events import RunIds, to_wire
+from chat.core.events import EventType, RunIds, to_wire
 from chat.database import in_database, own_database_thread
-from chat.rights import Caller, CloseCode, caller_of_session, problem_with
+from chat.rights import Caller, CloseCode, caller_of_session, permission_of
 from chat.runs import Runs, SignedOut, runs_here
+from chat.writing import rights_lost_after
 
 LARGEST_FRAME = 100_000
 # Bytes sent since the client last said anything. Daphne queues without end for a client
@@ -29,9 +31,25 @@ LARGEST_FRAME = 100_000
 MOST_UNHEARD = 1_000_000
 MOST_FOLLOWED = 8
 CHECK_EVERY = 1.0
+# Seconds that a stream goes on while the database cannot say whether it may.
+MOST_UNCHECKED = 10.0
 log = structlog.get_logger("chat.consumers")
 
 Command = Callable[["ChatConsumer", dict[str, Any]], Awaitable[None]]
+
+
+@dataclass
+class Following:
+    """A run that this tab follows, and the number of the last event it was told."""
+
+    ids: RunIds
+    seq: int
+    task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        """Follow it no more, unless it is the follower itself who asks."""
+        if self.task is not None and self.task is not asyncio.current_task():
+            self.task.cancel()
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -39,13 +57,15 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     get_runs: Callable[[], Runs] = staticmethod(runs_here)
     check_every = CHECK_EVERY
+    most_unchecked = MOST_UNCHECKED
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         for name, value in kwargs.items():
             setattr(self, name, value)
         self._caller: Caller | None = None
-        self._followed: dict[UUID, tuple[RunIds, asyncio.Task[None]]] = {}
+        self._followed: dict[UUID, Following] = {}
+        self._naming: set[asyncio.Task[None]] = set()
         self._watch: asyncio.Task[None] | None = None
         self._unheard = 0
 
@@ -123,39 +143,77 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     def _follow(self, ids: RunIds, *, after: int) -> None:
         before = self._followed.pop(ids.run, None)
         if before is not None:
-            before[1].cancel()
+            before.cancel()
         elif len(self._followed) >= MOST_FOLLOWED:
             oldest = next(iter(self._followed))
-            self._followed.pop(oldest)[1].cancel()
-        task = asyncio.create_task(self._pass_on(ids, after))
-        self._followed[ids.run] = (ids, task)
+            self._followed.pop(oldest).cancel()
+        followed = self._followed[ids.run] = Following(ids, after)
+        followed.task = asyncio.create_task(self._pass_on(followed))
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._keep_watch())
 
-    async def _pass_on(self, ids: RunIds, after: int) -> None:
+    async def _pass_on(self, followed: Following) -> None:
+        ids = followed.ids
         try:
             async with (
                 own_database_thread(),
-                aclosing(self._runs.follow(ids.run, after=after)) as events,
+                aclosing(self._runs.follow(ids.run, after=followed.seq)) as events,
             ):
                 async for event in events:
+                    followed.seq = event.seq
                     await self._say(to_wire(event, ids))
+                    if event.type is EventType.DONE:
+                        self._await_title(ids)
         except (DatabaseError, InterfaceError):
             log.warning("following_failed", run=str(ids.run))
             await self._end(CloseCode.TRY_AGAIN)
         else:
             self._followed.pop(ids.run, None)
 
+    def _await_title(self, ids: RunIds) -> None:
+        task = asyncio.create_task(self._tell_title(ids))
+        self._naming.add(task)
+        task.add_done_callback(self._naming.discard)
+
+    async def _tell_title(self, ids: RunIds) -> None:
+        """The title of a conversation whose first answer is written. It blocks nothing."""
+        try:
+            async with own_database_thread():
+                title = await self._runs.title_after(ids)
+        except (DatabaseError, InterfaceError):
+            log.warning("title_not_told", run=str(ids.run))
+            return
+        if title:
+            conversation = str(ids.conversation)
+            await self._say({"type": "title", "conversation": conversation, "title": title})
+
     async def _keep_watch(self) -> None:
         """While anything is followed, see to it that it may be."""
-        while self._followed:
-            messages = tuple(ids.message for ids, _ in self._followed.values())
-            async with own_database_thread():
-                problem = await in_database(problem_with, self._me, message_ids=messages)
-            if problem is not None:
-                await self._end(problem)
-                return
+        clock = asyncio.get_running_loop().time
+        checked = clock()
+        while self._followed or self._naming:
+            try:
+                await self._check_followed()
+                checked = clock()
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("watch_failed", error=type(error).__name__)
+                if clock() - checked > self.most_unchecked:
+                    await self._end(CloseCode.TRY_AGAIN)
             await asyncio.sleep(self.check_every)
+
+    async def _check_followed(self) -> None:
+        """End the socket of who signed out, and each stream that may not be read any more."""
+        by_message = {followed.ids.message: followed for followed in self._followed.values()}
+        async with own_database_thread():
+            may = await in_database(permission_of, self._me, message_ids=tuple(by_message))
+        if not may.is_signed_in:
+            await self._end(CloseCode.SIGNED_OUT)
+        for message in may.lost:
+            followed = by_message[message]
+            if self._followed.get(followed.ids.run) is followed:
+                followed.cancel()
+                del self._followed[followed.ids.run]
+                await self._say(to_wire(rights_lost_after(followed.seq), followed.ids))
 
     async def _say(self, frame: dict[str, Any]) -> None:
         text = json.dumps(frame)
@@ -171,16 +229,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _leave_all(self) -> None:
         """Follow nothing more. The runs themselves go on."""
-        current = asyncio.current_task()
-        for _, task in self._followed.values():
-            if task is not current:
-                task.cancel()
+        for followed in self._followed.values():
+            followed.cancel()
         self._followed.clear()
-        if self._watch is not None and self._watch is not current:
+        for task in self._naming:
+            task.cancel()
+        if self._watch is not None and self._watch is not asyncio.current_task():
             self._watch.cancel()
 
     async def _check_caller(self) -> None:
-        if await in_database(problem_with, self._me) is not None:
+        may = await in_database(permission_of, self._me)
+        if not may.is_signed_in:
             raise SignedOut
 
     async def _refuse(self, frame: dict[str, Any], refusal: Refused) -> None:

@@ -13,10 +13,10 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from chat.core.asking import Ask, Refused, not_found
-from chat.core.events import RunIds
+from chat.core.events import RunIds, said_text
 from chat.core.rendering import render_answer
 from chat.core.titles import title_from_question
-from chat.ledger import end_abandoned, ids_of
+from chat.ledger import end_abandoned, ids_of, read_events
 from chat.models import Conversation, Message, Run, RunEvent
 from chat.rights import RIGHTS_CHANGED, WITHHELD_TEXT, lost_answers
 from chat.sources import passage_json, quotable
@@ -200,9 +200,8 @@ def _hidden(message: Message, readable: set[int]) -> list[int]:
 
 
 def _text_so_far(run: Run) -> tuple[str, int]:
-    events = [event for kept in RunEvent.objects.filter(run=run) for event in kept.events]
-    text = "".join(event["data"]["text"] for event in events if event["type"] == "delta")
-    return text, events[-1]["seq"] if events else 0
+    events = read_events(run.pk, after=0)
+    return said_text(events), events[-1].seq if events else 0
 
 
 def _conversation(user: User, ask: Ask) -> Conversation:

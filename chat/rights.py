@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
@@ -24,10 +25,9 @@ WITHHELD_TEXT = "This answer was written from a vault you may no longer read."
 
 
 class CloseCode(IntEnum):
-    """Why the server ends a socket. 4401 and 4403 will not go away by connecting again."""
+    """Why the server ends a socket. 4401 will not go away by connecting again."""
 
     SIGNED_OUT = 4401
-    FORBIDDEN = 4403
     TOO_SLOW = 4408
     TRY_AGAIN = 1011
 
@@ -87,21 +87,24 @@ def lost_answers(user: User) -> set[UUID]:
 def check_sources(user: User, message_id: UUID) -> None:
     """Raises Refused when the answer rests on what `user` may not read any more."""
     if has_lost_sources(user, message_id):
-        raise Refused(
-            RIGHTS_CHANGED,
-            "You may no longer read a vault this answer was written from.",
-            status=403,
-        )
+        raise Refused(RIGHTS_CHANGED, WITHHELD_TEXT, status=403)
 
 
-def problem_with(caller: Caller, *, message_ids: tuple[UUID, ...] = ()) -> CloseCode | None:
-    """Why the caller must not be told more, or None when all is well."""
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What a caller may be told now; `lost` are the answers they may follow no longer."""
+
+    is_signed_in: bool
+    lost: frozenset[UUID] = frozenset()
+
+
+def permission_of(caller: Caller, *, message_ids: Iterable[UUID] = ()) -> Permission:
+    """Whether the caller is signed in, and which of the answers are lost to them."""
     user = current_user(caller)
     if user is None:
-        return CloseCode.SIGNED_OUT
-    if any(has_lost_sources(user, message_id) for message_id in message_ids):
-        return CloseCode.FORBIDDEN
-    return None
+        return Permission(is_signed_in=False)
+    lost = frozenset(pk for pk in message_ids if has_lost_sources(user, pk))
+    return Permission(is_signed_in=True, lost=lost)
 
 
 def _unreadable(user: User) -> QuerySet[Source]:

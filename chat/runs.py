@@ -19,19 +19,23 @@ from django.db import transaction
 
 from chat.core.asking import Ask, Refused, not_found
 from chat.core.events import Event, RunIds
-from chat.database import in_database
+from chat.database import in_database, own_database_thread
 from chat.history import Turn, open_turn, own_conversation, own_run
 from chat.ledger import end_abandoned, ids_of, read_events, read_news, want_stop
 from chat.models import Conversation
 from chat.notify import Bridge
 from chat.providing import Providing, site_providing
 from chat.rights import Caller, check_sources, current_user
+from chat.titles import MOST_SECONDS, name_conversation, read_title
 from chat.turn import run_turn
 from chat.writing import RESTARTING, LiveRun, Pace
+from providers.models import ChatModel
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"[-100:]
 # Without news, look again: covers a lost NOTIFY and a process that died.
 LOOK_AGAIN = 1.0
+# How long a listener waits for the title that a model makes after the first answer.
+TITLE_WAIT = MOST_SECONDS + 2
 
 
 class SignedOut(Exception):
@@ -54,6 +58,7 @@ class Runs:
         self._pace = pace or Pace()
         self._live: dict[UUID, LiveRun] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._naming: set[asyncio.Task[None]] = set()
         self._is_draining = False
         self._is_begun = False
         self.bridge = Bridge(on_stop=self._stop_here)
@@ -71,7 +76,7 @@ class Runs:
         # A context of its own: the request's database thread ends with the request.
         task = asyncio.create_task(live.write(), context=contextvars.Context())
         self._tasks[turn.ids.run] = task
-        task.add_done_callback(lambda _: self._forget(turn.ids.run))
+        task.add_done_callback(lambda _: self._after(live))
         return turn
 
     async def attach(self, conversation: UUID, run: UUID | None, *, caller: Caller) -> Attached:
@@ -99,6 +104,24 @@ class Runs:
             async for event in events:
                 yield event
 
+    async def title_after(self, ids: RunIds) -> str | None:
+        """The title of a conversation after its first answer; None: none comes any more.
+
+        A model may be making it: it is waited for, a while.
+        """
+        until = asyncio.get_running_loop().time() + TITLE_WAIT
+        with self.bridge.bell(ids.run) as bell:
+            while True:
+                bell.clear()
+                title, is_awaited = await in_database(read_title, ids)
+                if not is_awaited:
+                    return title or None
+                try:
+                    async with asyncio.timeout_at(until):
+                        await bell.wait()
+                except TimeoutError:
+                    return None
+
     async def drain(self, seconds: float) -> None:
         """Start nothing more; let runs end, and interrupt what still writes after a while."""
         self._is_draining = True
@@ -106,7 +129,10 @@ class Runs:
             await asyncio.wait(list(self._tasks.values()), timeout=seconds)
         for live in list(self._live.values()):
             live.stop(RESTARTING)
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        for naming in self._naming:
+            naming.cancel()
+        tasks = (*self._tasks.values(), *self._naming)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self.bridge.stop()
 
     async def _begin(self) -> None:
@@ -127,9 +153,21 @@ class Runs:
         if live is not None:
             live.stop()
 
-    def _forget(self, run: UUID) -> None:
-        self._live.pop(run, None)
-        self._tasks.pop(run, None)
+    def _after(self, live: LiveRun) -> None:
+        """The run is over; the conversation of a first question is named meanwhile."""
+        self._live.pop(live.turn.ids.run, None)
+        self._tasks.pop(live.turn.ids.run, None)
+        if live.named_by is not None and not self._is_draining:
+            naming = self._name(live.turn, live.named_by)
+            task = asyncio.create_task(naming, context=contextvars.Context())
+            self._naming.add(task)
+            task.add_done_callback(self._naming.discard)
+
+    async def _name(self, turn: Turn, model: ChatModel) -> None:
+        async with own_database_thread():
+            await name_conversation(
+                turn.ids, model, self._providing, question=turn.question, user_id=turn.user_id
+            )
 
     async def _follow_live(self, live: LiveRun, after: int) -> AsyncGenerator[Event]:
         # Between here and the end of the next two statements nothing else runs, so what

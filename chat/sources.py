@@ -13,6 +13,7 @@ from chat.core.citations import Quotable
 from chat.models import Message, Source
 from retrieval.core.types import Arm, Passage, Retrieval
 from vault.access import User
+from vault.core.headings import path_at
 from vault.models import Note, Vault
 from vault.note_page import CitedText
 
@@ -64,6 +65,8 @@ def quotable(source: Source) -> Quotable:
         end=source.end,
         note_url=note_url(slug, source.path) if slug else "",
         source_id=source.pk,
+        vault_name=source.vault.name if source.vault else "",
+        outline=tuple((at, tuple(path)) for at, path in source.outline),
     )
 
 
@@ -84,6 +87,12 @@ def passage_json(source: Source) -> dict[str, Any]:
         "arms": list(source.arms),
         "updated": source.note_updated.isoformat() if source.note_updated else None,
     }
+
+
+def outline_of(note: Note, start: int, end: int) -> list[tuple[int, list[str]]]:
+    """Where which heading path begins in `start` to `end` of the note, as it is now."""
+    inside = [row["start"] for row in note.headings if start < row["start"] < end]
+    return [(at, list(path_at(note.headings, note.title, offset=at))) for at in (start, *inside)]
 
 
 def arms_json(arms: Sequence[Arm]) -> list[dict[str, Any]]:
@@ -110,6 +119,7 @@ def _row(message_id: Any, passage: Passage, vault: Vault | None, note: Note | No
         path=passage.path,
         title=passage.title,
         heading_path=list(passage.heading_path),
+        outline=outline_of(note, passage.start, passage.end) if note else [],
         text=passage.text,
         start=passage.start,
         end=passage.end,

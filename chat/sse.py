@@ -24,8 +24,16 @@ from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq
 from chat.core.events import Event, RunIds, to_wire
 from chat.database import in_database
 from chat.history import own_message_run
-from chat.rights import Caller, caller_of_session, check_sources, current_user, problem_with
+from chat.rights import (
+    Caller,
+    CloseCode,
+    caller_of_session,
+    check_sources,
+    current_user,
+    permission_of,
+)
 from chat.runs import SignedOut, runs_here
+from chat.writing import rights_lost_after
 from vault.tokens import find_token
 
 CHECK_EVERY = 1.0
@@ -88,16 +96,21 @@ async def _frames(ids: RunIds, *, after: int, caller: Caller) -> AsyncGenerator[
                 now = time.monotonic()
                 if now - checked_at >= CHECK_EVERY:
                     checked_at = now
-                    code = await in_database(problem_with, caller, message_ids=(ids.message,))
-                    if code is not None:
-                        yield _frame("closed", {"type": "closed", "code": int(code)})
+                    may = await in_database(permission_of, caller, message_ids=(ids.message,))
+                    if not may.is_signed_in:
+                        closed = {"type": "closed", "code": int(CloseCode.SIGNED_OUT)}
+                        yield _frame("closed", closed)
+                        return
+                    if may.lost:
+                        yield _event_frame(rights_lost_after(after), ids)
                         return
                 if done:
                     event = coming.result()
                     if event is None:
                         return
                     said_at = now
-                    yield _frame(event.type.value, to_wire(event, ids), seq=event.seq)
+                    after = event.seq
+                    yield _event_frame(event, ids)
                     coming = asyncio.create_task(_next(followed))
                 elif now - said_at >= PING_EVERY:
                     said_at = now
@@ -109,6 +122,10 @@ async def _frames(ids: RunIds, *, after: int, caller: Caller) -> AsyncGenerator[
 
 async def _next(followed: AsyncGenerator[Event]) -> Event | None:
     return await anext(followed, None)
+
+
+def _event_frame(event: Event, ids: RunIds) -> str:
+    return _frame(event.type.value, to_wire(event, ids), seq=event.seq)
 
 
 def _frame(kind: str, data: dict[str, Any], *, seq: int | None = None) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from uuid import UUID
 
 import structlog
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, transaction
 
-from chat.core.titles import TITLE_PROMPT, title_from_model
-from chat.models import Conversation
+from chat.core.events import RunIds
+from chat.core.titles import TITLE_PROMPT, title_from_model, title_from_question
+from chat.database import in_database
+from chat.models import Conversation, Message
+from chat.notify import tell
 from chat.providing import Providing
 from providers.core.errors import ProviderError
 from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel
 
-# The answer is complete while its title is made: the reader must not wait long.
+# A title that comes later than this surprises more than it helps.
 MOST_SECONDS = 8.0
 # Reasoning models spend tokens before the first word of a title.
 MOST_TOKENS = 400
@@ -61,13 +63,39 @@ async def make_title(
     return None if failed_with else title_from_model(text)
 
 
-def save_title(conversation_id: UUID, title: str | None) -> bool:
-    """Set the title, unless there is none or the owner gave one. False: left alone."""
-    if title is None:
-        return False
-    unnamed = Conversation.objects.filter(pk=conversation_id, title_is_final=False)
+async def name_conversation(
+    ids: RunIds, model: ChatModel, providing: Providing, *, question: str, user_id: int
+) -> None:
+    """Let `model` name the conversation of a first question, and tell who follows the run."""
+    made = await make_title(model, providing, question=question, user_id=user_id)
+    if made is None:
+        return
     try:
-        return bool(unnamed.update(title=title))
+        await in_database(save_title, ids, made)
     except (DatabaseError, InterfaceError) as error:
         log.warning("title_not_saved", error=type(error).__name__)
-        return False
+
+
+def save_title(ids: RunIds, title: str) -> None:
+    """Set the title, unless the owner gave one, with news of the run that led to it."""
+    unnamed = Conversation.objects.filter(pk=ids.conversation, title_is_final=False)
+    with transaction.atomic():
+        if unnamed.update(title=title):
+            tell(ids.run)
+
+
+def read_title(ids: RunIds) -> tuple[str, bool]:
+    """The conversation's title after its first answer, and whether a model may still give one.
+
+    An empty title: this answer is not the first, or the conversation is gone.
+    """
+    answer = (
+        Message.objects.filter(pk=ids.message, parent__parent=None)
+        .select_related("conversation", "parent")
+        .first()
+    )
+    if answer is None or answer.parent is None:
+        return "", False
+    title = answer.conversation.title
+    is_awaited = title == title_from_question(answer.parent.text)
+    return title, is_awaited and not answer.conversation.title_is_final

@@ -22,7 +22,6 @@ from chat.models import Message, Source
 from chat.options import TurnOptions, turn_options
 from chat.providing import Providing
 from chat.sources import arms_json, passage_json, quotable, save_sources
-from chat.titles import make_title, save_title
 from providers.core.errors import InputTooLong, ProviderError
 from providers.core.protocols import ChatProvider
 from providers.core.tokens import estimate_usage
@@ -71,9 +70,10 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The model ended of its own accord."""
+    """The model ended of its own accord. `named_by` may name the conversation now."""
 
     usage: Usage
+    named_by: ChatModel | None = None
 
 
 TurnPart = Said | Sourced | Words | Withdrawn | Finished
@@ -142,16 +142,8 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
     async with aclosing(_ask_model(turn, options.model, requests, providing, answer)) as parts:
         async for part in parts:
             yield part
-    if turn.is_first and options.model.provider.kind != "extractive":
-        made = await make_title(
-            options.model,
-            providing,
-            question=turn.question,
-            user_id=turn.user_id,
-        )
-        if await in_database(save_title, turn.ids.conversation, made):
-            yield Said(EventType.TITLE, {"title": made})
-    yield Finished(answer.usage)
+    can_name = turn.is_first and options.model.provider.kind != "extractive"
+    yield Finished(answer.usage, named_by=options.model if can_name else None)
 
 
 def _options(turn: Turn, providing: Providing) -> TurnOptions:

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from chat.core.asking import Ask, Refused, parse_ask
+from chat.core.asking import Ask, Refused, parse_ask, parse_uuid
 from chat.forms import ChatSettingsForm
 from chat.models import Conversation
 from chat.presenters.answers import turns_of
@@ -192,9 +192,23 @@ async def _refused(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 def _refused_page(request: HttpRequest, refused: Refused) -> HttpResponse:
     messages.error(request, str(refused))
-    response = _chat(request, home_page(_user(request), draft=request.POST.get("text", "")))
+    user, draft = _user(request), request.POST.get("text", "")
+    found = _named(user, request.POST.get("conversation", ""))
+    page = conversation_page(user, found, draft=draft) if found else home_page(user, draft=draft)
+    response = _chat(request, page)
     response.status_code = refused.status
     return response
+
+
+def _named(user: User, conversation_id: str) -> Conversation | None:
+    """The reader's conversation that a form names; None when it names none of theirs."""
+    try:
+        wanted = parse_uuid(conversation_id, name="conversation")
+    except Refused:
+        return None
+    if wanted is None:
+        return None
+    return Conversation.objects.owned_by(user).filter(pk=wanted).first()
 
 
 def _own(request: HttpRequest, conversation_id: UUID) -> Conversation:

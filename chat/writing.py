@@ -33,9 +33,11 @@ from chat.ledger import (
     save_end,
 )
 from chat.models import Message
+from chat.rights import WITHHELD_TEXT
 from chat.turn import Finished, Said, Sourced, TurnPart, Withdrawn, Words
 from providers.core.errors import ProviderError
 from providers.core.types import Usage
+from providers.models import ChatModel
 
 log = structlog.get_logger("chat.writing")
 
@@ -75,7 +77,7 @@ RIGHTS_LOST = Ending(
     EventType.ERROR,
     Message.Status.STOPPED,
     "rights_changed",
-    "You may no longer read a vault this answer was being written from.",
+    WITHHELD_TEXT,
     "Ask again: the vaults you may read now will be searched.",
 )
 RESTARTING = Ending(
@@ -136,6 +138,7 @@ class LiveRun:
         self.turn = turn
         self.seq = 0
         self.unsaved: deque[Event] = deque()
+        self.named_by: ChatModel | None = None
         self._parts = parts
         self._pace = pace
         self._subscribers: set[Subscriber] = set()
@@ -202,10 +205,11 @@ class LiveRun:
             self._pending.append(part.text)
             return
         if isinstance(part, Withdrawn):
-            # Readers saw it pass; the answer that is kept and rendered last is without it.
             self._text.clear()
             self._pending.clear()
             self._blocks = BlockStream(self._quotables)
+            self._next_block = 0.0
+            self._publish(EventType.RESET, {})
             return
         self._publish_words()
         if isinstance(part, Sourced):
@@ -216,6 +220,7 @@ class LiveRun:
             self._publish(part.type, part.data)
         elif isinstance(part, Finished):
             self._usage = part.usage
+            self.named_by = part.named_by
 
     async def _wait_for_end(self, producer: asyncio.Task[None]) -> Ending:
         """How it ended. This is the outer edge of a run: nothing gets past it."""
@@ -332,8 +337,8 @@ class LiveRun:
             citations=citations,
         )
         last = Event(self.seq + 1, ending.type, _last_data(ending, close, rendered.html))
-        if ending is RIGHTS_LOST:  # the reader may not have it any more, not even once more
-            last.data.update(html="", citations=[])
+        if ending is RIGHTS_LOST:
+            last = rights_lost_after(self.seq)
         if await self._save_end(last, close):
             self.unsaved.clear()
             self._tell_last(last)
@@ -355,6 +360,13 @@ class LiveRun:
         self.seq = last.seq
         for subscriber in self._subscribers:
             subscriber.give(last)
+
+
+def rights_lost_after(seq: int) -> Event:
+    """The end of a run for who may not read it any more: nothing is said once more."""
+    lost = RIGHTS_LOST
+    data = {"code": lost.code, "text": lost.text, "mend": lost.mend, "html": "", "citations": []}
+    return Event(seq + 1, lost.type, data)
 
 
 def _last_data(ending: Ending, close: Close, html: str) -> dict[str, Any]:

@@ -17,6 +17,8 @@ LONGEST_PAUSE = 30.0
 # A process that lived this long was healthy: its next fall starts with a short pause again.
 HEALTHY_AFTER = 60.0
 LARGEST_LOG = 10 * 2**20
+# Seconds after which a stop that is waited for sees that it shall hurry.
+LOOK_AGAIN = 0.1
 
 
 @dataclass
@@ -68,6 +70,7 @@ class Supervisor:
         self.children = children
         self.on_event = on_event
         self.stopping = False
+        self._is_hurried = False
 
     def start(self) -> None:
         for child in self.children:
@@ -82,7 +85,10 @@ class Supervisor:
                 self._plan_restart(child, code=child.process.returncode)
 
     def stop(self, *, patience: float) -> None:
-        """SIGTERM to all, then SIGKILL to the process group of who is left in `patience` s."""
+        """SIGTERM to all, then SIGKILL to the process group of who is left in `patience` s.
+
+        A signal handler may call `hurry` meanwhile.
+        """
         self.stopping = True
         running = [child.process for child in self.children if child.process]
         for process in running:
@@ -90,11 +96,22 @@ class Supervisor:
                 process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + patience
         for process in running:
+            self._end(process, deadline)
+
+    def hurry(self) -> None:
+        """Wait for nobody any more: somebody asked a second time."""
+        self._is_hurried = True
+
+    def _end(self, process: subprocess.Popen[bytes], deadline: float) -> None:
+        while not self._is_hurried and time.monotonic() < deadline:
             try:
-                process.wait(timeout=max(0.0, deadline - time.monotonic()))
+                process.wait(timeout=LOOK_AGAIN)
             except subprocess.TimeoutExpired:
-                kill_group(process.pid)
-                process.wait()
+                continue
+            return
+        if process.poll() is None:
+            kill_group(process.pid)
+            process.wait()
 
     def _plan_restart(self, child: Child, *, code: int) -> None:
         if time.monotonic() - child.started > HEALTHY_AFTER:

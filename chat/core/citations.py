@@ -83,7 +83,10 @@ def is_marker(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Quotable:
-    """A passage that an answer may cite. `start` and `end` are its place in the note."""
+    """A passage that an answer may cite. `start` and `end` are its place in the note.
+
+    `outline` tells from which character of the note on which heading path holds.
+    """
 
     number: int
     title: str
@@ -92,12 +95,23 @@ class Quotable:
     end: int
     note_url: str
     source_id: int
+    vault_name: str = ""
+    outline: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def url(self, quote: Quote) -> str:
         """The note, opened at `quote`; empty when the note is gone."""
         if not self.note_url:
             return ""
         return f"{self.note_url}?span={quote.start}-{quote.end}&source={self.source_id}"
+
+    def headings_at(self, offset: int) -> tuple[str, ...]:
+        """The heading path of a place of the passage, less the note's title."""
+        path: tuple[str, ...] = ()
+        for start, headings in self.outline:
+            if start > offset:
+                break
+            path = headings
+        return path[1:] if path[:1] == (self.title,) else path
 
     @property
     def whole(self) -> Quote:
@@ -138,6 +152,7 @@ class Citation:
     sentence: str
     quote: Quote
     url: str
+    headings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -146,6 +161,7 @@ class Citation:
             "quote": self.quote.text,
             "quote_start": self.quote.start,
             "quote_end": self.quote.end,
+            "headings": list(self.headings),
             "weak": self.quote.weak,
             "url": self.url,
         }
@@ -154,7 +170,8 @@ class Citation:
 def cite(passage: Quotable, sentence: str) -> Citation:
     """The citation of `passage` for a statement."""
     quote = find_quote(passage, sentence)
-    return Citation(passage.number, sentence, quote, passage.url(quote))
+    headings = passage.headings_at(quote.start)
+    return Citation(passage.number, sentence, quote, passage.url(quote), headings)
 
 
 def find_quote(passage: Quotable, statement: str) -> Quote:

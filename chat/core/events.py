@@ -9,13 +9,17 @@ from uuid import UUID
 
 
 class EventType(StrEnum):
-    """`sources` is always the first event of a run, one of TERMINAL the last."""
+    """`sources` is always the first event of a run, one of TERMINAL the last.
+
+    `reset`: all words and blocks so far were the model's reasoning. They are no part of
+    the answer, which begins anew with what follows.
+    """
 
     SOURCES = "sources"
     STATUS = "status"
     DELTA = "delta"
     BLOCK = "block"
-    TITLE = "title"
+    RESET = "reset"
     DONE = "done"
     STOPPED = "stopped"
     ERROR = "error"
@@ -70,4 +74,10 @@ def from_row(row: dict[str, Any]) -> Event:
 
 def said_text(events: list[Event]) -> str:
     """The answer's text as far as `events` tell it."""
-    return "".join(e.data["text"] for e in events if e.type is EventType.DELTA)
+    said: list[str] = []
+    for event in events:
+        if event.type is EventType.DELTA:
+            said.append(event.data["text"])
+        elif event.type is EventType.RESET:
+            said.clear()
+    return "".join(said)

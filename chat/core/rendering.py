@@ -152,7 +152,9 @@ def _chips(passages: Sequence[Quotable], sentence: str, citations: list[Citation
     for passage in passages:
         citation = cite(passage, sentence)
         citations.append(citation)
-        chips.append(Token("cite", "", 0, meta={"citation": citation, "title": passage.title}))
+        where = " › ".join((passage.vault_name, *citation.headings))
+        meta = {"citation": citation, "title": passage.title, "where": where}
+        chips.append(Token("cite", "", 0, meta=meta))
     return chips
 
 
@@ -165,9 +167,10 @@ def _render_cite(
     if weak:
         label += " (may not support this)"
     href = f'href="{escape(citation.url)}" ' if citation.url else ""
+    where = escape(tokens[index].meta["where"])
     return (
         f'<a class="cite{" weak" if weak else ""}" data-n="{citation.number}" '
-        f'{href}aria-label="{escape(label)}">{citation.number}</a>'
+        f'data-where="{where}" {href}aria-label="{escape(label)}">{citation.number}</a>'
     )
 
 

@@ -99,6 +99,9 @@ class Source(models.Model):
     path = models.TextField()
     title = models.TextField()
     heading_path = models.JSONField(default=list)
+    outline = models.JSONField(
+        default=list, help_text=_("Where which heading path begins within the passage.")
+    )
     text = models.TextField()
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()

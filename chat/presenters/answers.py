@@ -21,6 +21,8 @@ from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
 from vault.access import visible_to
 
+# What fits the place of a question on a phone; chat/static/chat/thread.js has the same.
+LONG_QUESTION, LONG_LINES = 600, 8
 ARM_LABELS = {
     "lexical": _("keyword"),
     "keyword": _("keyword"),
@@ -170,6 +172,11 @@ class Turn:
     id: str
     question: str
     answer: Answer | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the question fills more than its place: its rest is shown on demand."""
+        return len(self.question) > LONG_QUESTION or self.question.count("\n") > LONG_LINES
 
 
 def turns_of(conversation: Conversation, user: User, *, chosen: str = "") -> list[Turn]:

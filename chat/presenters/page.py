@@ -105,14 +105,17 @@ def home_page(
     )
 
 
-def conversation_page(user: User, conversation: Conversation, *, chosen: str = "") -> ChatPage:
-    """A conversation of `user`, as far as it is written."""
+def conversation_page(
+    user: User, conversation: Conversation, *, chosen: str = "", draft: str = ""
+) -> ChatPage:
+    """A conversation of `user`, as far as it is written; `draft` stands in the field."""
     return ChatPage(
         choices=choices_of(user, conversation),
         groups=conversation_groups(user),
         settings_form=ChatSettingsForm.of(user),
         conversation=conversation,
         turns=turns_of(conversation, user, chosen=chosen),
+        draft=draft,
     )
 
 
@@ -151,7 +154,6 @@ def words(vaults: int) -> dict[str, str]:
         "error": _("The answer could not be written."),
         "lost": _("No connection. What you typed is kept; trying again…"),
         "signed-out": _("You are signed out. What you typed is kept: sign in and come back."),
-        "forbidden": _("You may no longer read a vault this conversation uses."),
         "unsure": _("The connection broke while this was being sent. Look at the list, or send."),
         "all_vaults": _("All vaults"),
         "some_vaults": _("{count} vaults"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -14,11 +15,12 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from chat import consumers
+from chat.history import thread
 from chat.models import Conversation, Message
-from providers.core.types import TextDelta, Usage
+from providers.core.types import TextDelta, Usage, Withdrawal
 from providers.testing import FakeChat
 from tests.cast import Cast
-from tests.chat.world import Socket, World
+from tests.chat.world import QUICK, Socket, World, allow_connections
 from vault.models import VaultMember
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
@@ -121,7 +123,111 @@ async def test_a_stream_ends_when_its_vault_may_not_be_read_any_more(
     socket = await world.socket(people.mate, check_every=0.05)
     await ask(socket)
     await VaultMember.objects.filter(user=people.mate).adelete()
-    assert await socket.hear_close() == 4403
+    frames = await socket.hear_to_the_end()
+    assert (frames[-1]["type"], frames[-1]["code"]) == ("error", "rights_changed")
+    assert (frames[-1]["html"], frames[-1]["citations"]) == ("", [])
+    told = [frame["seq"] for frame in frames]
+    assert told == list(range(told[0], told[0] + len(told)))
+    await socket.say(type="ping")
+    assert (await socket.hear())["type"] == "pong"
+    FakeChat.play(TextDelta("Without notes."), Usage())
+    await socket.say(type="ask", text="And without the notes?")
+    assert (await socket.hear_to_the_end())[-1]["type"] == "done"
+    await socket.disconnect()
+
+
+async def test_losing_one_vault_leaves_the_other_streams_alone(world: World, people: Cast) -> None:
+    going_on = asyncio.Event()
+    FakeChat.play(TextDelta("From the team's notes"), asyncio.Event())
+    FakeChat.play(TextDelta("From nothing"), going_on, TextDelta(" at all."), Usage())
+    socket = await world.socket(people.mate, check_every=0.05)
+    lost = await ask(socket)
+    await socket.say(type="ask", text="Hello?", mode="no_notes")
+    kept = await socket.hear_type("accepted")
+    await VaultMember.objects.filter(user=people.mate).adelete()
+    assert (await socket.hear_type("error"))["run"] == lost["run"]
+    going_on.set()
+    assert (await socket.hear_type("done"))["run"] == kept["run"]
+    await socket.disconnect()
+
+
+async def test_a_stream_outlives_a_moment_without_a_database(
+    world: World, people: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.runs._pace = replace(QUICK, outage=30.0)
+    going_on = asyncio.Event()
+    FakeChat.play(TextDelta("First. "), going_on, TextDelta("Second."), Usage())
+    socket = await world.socket(people.mate, check_every=0.05)
+    await ask(socket)
+    await sync_to_async(allow_connections)(allowed=False)
+    try:
+        while "watch_failed" not in caplog.text:
+            await asyncio.sleep(0.01)
+    finally:
+        await sync_to_async(allow_connections)(allowed=True)
+    await VaultMember.objects.filter(user=people.mate).adelete()
+    assert (await socket.hear_type("error"))["code"] == "rights_changed"
+    await socket.disconnect()
+
+
+async def test_a_stream_that_cannot_be_checked_for_long_is_closed(
+    world: World, people: Cast
+) -> None:
+    FakeChat.play(TextDelta("First. "), asyncio.Event())
+    socket = await world.socket(people.mate, check_every=0.05, most_unchecked=0.2)
+    await ask(socket)
+    await sync_to_async(allow_connections)(allowed=False)
+    try:
+        assert await socket.hear_close() == 1011
+    finally:
+        await sync_to_async(allow_connections)(allowed=True)
+
+
+async def test_the_title_comes_after_the_end_and_blocks_no_question(
+    world: World, people: Cast
+) -> None:
+    naming = asyncio.Event()
+    FakeChat.play(TextDelta("In March."), Usage())
+    FakeChat.play(naming, TextDelta("Pump failure"), Usage())
+    socket = await world.socket(people.mate)
+    await socket.say(type="ask", text="When did the pump fail?")
+    accepted = await socket.hear()
+    assert (await socket.hear_to_the_end())[-1]["type"] == "done"
+    FakeChat.play(TextDelta("The seal."), Usage())
+    await socket.say(type="ask", text="And why?", conversation=accepted["conversation"])
+    assert (await socket.hear_to_the_end())[-1]["type"] == "done"
+    naming.set()
+    title = await socket.hear_type("title")
+    assert title["title"] == "Pump failure"
+    assert title["conversation"] == accepted["conversation"]
+    assert "run" not in title
+    await socket.disconnect()
+
+
+async def test_withdrawn_reasoning_is_taken_back_from_who_saw_it_and_who_comes_later(
+    world: World, people: Cast
+) -> None:
+    going_on = asyncio.Event()
+    FakeChat.play(
+        TextDelta("Let me think.\n\n"),
+        0.05,
+        Withdrawal(),
+        TextDelta("In March."),
+        going_on,
+        Usage(),
+    )
+    socket = await world.socket(people.mate)
+    await socket.say(type="ask", text="When did the pump fail?")
+    accepted = await socket.hear()
+    await socket.hear_type("reset")
+    await socket.hear_type("delta")
+    conversation = await Conversation.objects.aget(pk=accepted["conversation"])
+    while (shown := (await sync_to_async(thread)(conversation, people.mate))[1])["seq"] < 6:
+        await asyncio.sleep(0.01)
+    assert shown["text"] == "In March."
+    going_on.set()
+    assert (await socket.hear_to_the_end())[-1]["html"].strip() == "<p>In March.</p>"
+    await socket.disconnect()
 
 
 async def test_commands_on_what_belongs_to_somebody_else_are_refused_alike(

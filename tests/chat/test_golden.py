@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from providers.core.errors import Unreachable
-from providers.core.types import TextDelta, Usage
+from providers.core.types import TextDelta, Usage, Withdrawal
 from providers.testing import FakeChat
 from tests.cast import Cast
 from tests.chat.world import Socket, World
@@ -46,7 +46,7 @@ async def test_a_whole_answer_says_what_the_golden_files_say(world: World, peopl
     accepted, socket = await ask(world, people)
     said = [normal(frame, accepted) for frame in await socket.hear_to_the_end()]
     assert normal(accepted, accepted) == GOLDEN["accepted"]
-    kinds = ["sources", "status", "delta", "block", "title", "done"]
+    kinds = ["sources", "status", "delta", "block", "done"]
     closed = [f for f in said if f["type"] != "block" or f["closed"]]
     assert [frame["type"] for frame in closed if frame["type"] != "block"] == [
         kind for kind in kinds if kind != "block"
@@ -56,6 +56,15 @@ async def test_a_whole_answer_says_what_the_golden_files_say(world: World, peopl
         golden["seq"] = frame["seq"]
         assert frame == golden
     assert [frame["seq"] for frame in said] == list(range(1, len(said) + 1))
+    assert normal(await socket.hear_type("title"), accepted) == GOLDEN["title"]
+    await socket.disconnect()
+
+
+async def test_withdrawn_words_say_what_the_golden_file_says(world: World, people: Cast) -> None:
+    FakeChat.play(TextDelta("Hm. "), 0.05, Withdrawal(), WORDS, Usage(120, 6))
+    accepted, socket = await ask(world, people)
+    reset = normal(await socket.hear_type("reset"), accepted)
+    assert reset | {"seq": 4} == GOLDEN["reset"] | {"seq": 4}
     await socket.disconnect()
 
 

@@ -15,12 +15,12 @@ from chat.history import Turn, open_turn
 from chat.models import Source
 from chat.rights import (
     Caller,
-    CloseCode,
+    Permission,
     caller_of_session,
     check_sources,
     current_user,
     has_lost_sources,
-    problem_with,
+    permission_of,
 )
 from tests.cast import Cast
 from tests.chat.world import PUMP, UPDATED, caller, signed_in
@@ -57,11 +57,11 @@ def test_a_caller_is_valid_until_suspended_or_deleted(
 ) -> None:
     me = door(cast)
     assert current_user(me) == cast.mate
-    assert problem_with(me) is None
+    assert permission_of(me) == Permission(is_signed_in=True)
     cast.mate.is_active = False
     cast.mate.save()
     assert current_user(me) is None
-    assert problem_with(me) is CloseCode.SIGNED_OUT
+    assert permission_of(me) == Permission(is_signed_in=False)
     cast.mate.delete()
     assert current_user(me) is None
 
@@ -107,11 +107,11 @@ def test_leaving_a_vault_loses_the_answers_that_were_written_from_it(cast: Cast)
     messages = (turn.ids.message,)
     assert not has_lost_sources(cast.mate, turn.ids.message)
     check_sources(cast.mate, turn.ids.message)
-    assert problem_with(me, message_ids=messages) is None
+    assert permission_of(me, message_ids=messages).lost == frozenset()
     cast.vault.members.filter(user=cast.mate).delete()
-    assert problem_with(me, message_ids=messages) is CloseCode.FORBIDDEN
-    assert problem_with(me) is None
-    with pytest.raises(Refused, match="no longer read a vault"):
+    assert permission_of(me, message_ids=messages).lost == frozenset(messages)
+    assert permission_of(me) == Permission(is_signed_in=True)
+    with pytest.raises(Refused, match="you may no longer read"):
         check_sources(cast.mate, turn.ids.message)
 
 

@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
@@ -27,7 +26,7 @@ from providers.core.types import TextDelta, Usage
 from providers.models import UsageRecord
 from providers.testing import FakeChat
 from tests.cast import Cast
-from tests.chat.world import QUICK, World, caller, make_providing
+from tests.chat.world import QUICK, World, allow_connections, caller, make_providing
 from vault.models import VaultMember
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
@@ -62,6 +61,8 @@ async def other(world: World) -> AsyncIterator[Runs]:
 
 
 async def test_an_answer_is_saved_before_its_last_event(world: World, people: Cast) -> None:
+    FakeChat.play(TextDelta("The pump failed in March. [1]"), Usage(3, 6))
+    FakeChat.play(TextDelta("Pump failure"), Usage(3, 2))
     turn = await begin(world, people)
     async for event in world.runs.follow(turn.ids.run):
         if event.is_last:
@@ -71,6 +72,7 @@ async def test_an_answer_is_saved_before_its_last_event(world: World, people: Ca
             assert message.citations == event.data["citations"]
             assert message.model_label == "Fake model"
             assert message.notices == ["Search by meaning was skipped: no model."]
+    assert await world.runs.title_after(turn.ids) == "Pump failure"
     purposes = [record.purpose async for record in UsageRecord.objects.order_by("pk")]
     assert purposes == ["answer", "title"]
 
@@ -302,9 +304,26 @@ async def test_what_may_not_be_read_any_more_is_not_replayed(world: World, peopl
     attached = await world.runs.attach(turn.ids.conversation, turn.ids.run, caller=me)
     assert attached.status == "done"
     await VaultMember.objects.filter(user=people.mate).adelete()
-    with pytest.raises(Refused, match="no longer read a vault") as refused:
+    with pytest.raises(Refused, match="you may no longer read") as refused:
         await world.runs.attach(turn.ids.conversation, turn.ids.run, caller=me)
     assert (refused.value.code, refused.value.status) == ("rights_changed", 403)
+
+
+async def test_an_answer_that_was_told_a_lost_one_is_not_replayed_either(
+    world: World, people: Cast
+) -> None:
+    first = await begin(world, people)
+    await all_events(world.runs, first)
+    FakeChat.play(TextDelta("As I said: it failed in March."), Usage())
+    me = await sync_to_async(caller)(people.mate)
+    ask = Ask(text="Once more?", conversation=first.ids.conversation, mode="no_notes")
+    second = await world.runs.start(ask, caller=me)
+    await all_events(world.runs, second)
+    assert not await Source.objects.filter(message=second.ids.message).aexists()
+    await VaultMember.objects.filter(user=people.mate).adelete()
+    with pytest.raises(Refused) as refused:
+        await world.runs.attach(second.ids.conversation, second.ids.run, caller=me)
+    assert refused.value.code == "rights_changed"
 
 
 async def test_a_database_that_goes_away_for_a_moment_loses_nothing(
@@ -343,15 +362,6 @@ async def test_a_database_that_stays_away_is_told_to_who_listens(
         await sync_to_async(allow_connections)(allowed=True)
     assert event.data["code"] == "not_saved"
     assert "First. Second." in event.data["html"]
-
-
-def allow_connections(*, allowed: bool) -> None:
-    """Let the database take new connections, or none."""
-    place = connections["default"].get_connection_params()
-    name = place["dbname"]
-    host = {key: place[key] for key in ("host", "port", "user", "password") if key in place}
-    with psycopg.connect(dbname="postgres", autocommit=True, **host) as elsewhere:
-        elsewhere.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {allowed}')
 
 
 async def test_nobody_touches_a_run_of_somebody_else(world: World, people: Cast) -> None:

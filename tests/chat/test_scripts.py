@@ -126,6 +126,19 @@ def test_only_blocks_that_changed_are_drawn_again(page: Page) -> None:
     assert run(page, "events.js", again, sent) == []
 
 
+def test_withdrawn_words_leave_nothing_behind(page: Page) -> None:
+    sent = [
+        delta(1, "Hm. "),
+        block(2, 0, "<p>Hm."),
+        block(3, 1, "<p>Well"),
+        {"type": "reset", "seq": 4},
+    ]
+    result = run(page, "events.js", TAKE, sent)
+    assert (result["text"], result["blocks"], result["changed"]) == ("", [], [])
+    result = run(page, "events.js", TAKE, [*sent, delta(5, "In March."), block(6, 0, "<p>In")])
+    assert (result["text"], result["blocks"], result["changed"]) == ("In March.", ["<p>In"], [0])
+
+
 @pytest.mark.parametrize("kind", ["done", "stopped", "error"])
 def test_the_last_event_ends_a_run(page: Page, kind: str) -> None:
     assert run(page, "events.js", TAKE, [{"type": kind, "seq": 1}])["end"] == kind

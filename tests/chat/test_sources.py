@@ -7,10 +7,19 @@ from dataclasses import replace
 from chat.core.asking import Ask
 from chat.history import open_turn
 from chat.models import Message
-from chat.sources import arms_json, note_url, passage_json, quotable, quotables_of, save_sources
+from chat.sources import (
+    arms_json,
+    note_url,
+    outline_of,
+    passage_json,
+    quotable,
+    quotables_of,
+    save_sources,
+)
 from retrieval.core.types import Arm, Retrieval
 from tests.cast import Cast
 from tests.chat.world import PUMP, make_passage
+from vault.models import Note
 
 
 def retrieval(cast: Cast) -> Retrieval:
@@ -72,3 +81,18 @@ def test_what_every_arm_did_is_told() -> None:
         {"name": "keyword", "ran": True, "reason": "", "found": 3, "path": "index"},
         {"name": "meaning", "ran": False, "reason": "x", "found": 0, "path": ""},
     ]
+
+
+def test_the_outline_is_that_of_the_passage() -> None:
+    note = Note(
+        title="Pump",
+        headings=[
+            {"level": 1, "text": "Pump", "start": 0},
+            {"level": 2, "text": "Failure", "start": 50},
+            {"level": 3, "text": "March", "start": 80},
+            {"level": 2, "text": "Repair", "start": 200},
+        ],
+    )
+    failure = ["Pump", "Failure"]
+    assert outline_of(note, 60, 200) == [(60, failure), (80, [*failure, "March"])]
+    assert outline_of(note, 0, 60) == [(0, ["Pump"]), (50, failure)]

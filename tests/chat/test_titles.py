@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
 
 from chat import titles
+from chat.core.events import RunIds
 from chat.models import Conversation
 from chat.titles import make_title, save_title
 from providers.core.errors import Unauthorized
@@ -58,8 +60,7 @@ async def test_a_title_is_saved_unless_the_owner_gave_one(people: Cast, world: W
     unnamed = await Conversation.objects.acreate(owner=people.mate, title="First words")
     named = await Conversation.objects.acreate(owner=people.mate, title="Mine", title_is_final=True)
     save = sync_to_async(save_title)
-    assert await save(unnamed.pk, "Better")
-    assert not await save(named.pk, "Better")
-    assert not await save(unnamed.pk, None)
+    for conversation in (unnamed, named):
+        await save(RunIds(uuid4(), conversation.pk, uuid4()), "Better")
     found = Conversation.objects.filter(owner=people.mate).values_list("title", flat=True)
     assert {each async for each in found} == {"Better", "Mine"}

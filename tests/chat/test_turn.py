@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from chat.core.asking import Ask
-from chat.core.events import Event
-from chat.models import ChatSettings, Conversation, Message, Persona
+from chat.core.events import Event, RunIds
+from chat.models import ChatSettings, Conversation, Message, Persona, Run
 from chat.turn import SHORTENED
 from providers.core.errors import InputTooLong, RateLimited, Unreachable
 from providers.core.types import ReasoningDelta, TextDelta, Usage, Withdrawal
@@ -32,6 +33,12 @@ async def answer(world: World, people: Cast, ask: Ask | None = None) -> tuple[li
     assert events[0].type == "sources"
     assert [event.is_last for event in events].count(True) == 1
     return events, await Message.objects.aget(pk=turn.ids.message)
+
+
+async def until_named() -> None:
+    """Until the model was asked for a title, whatever it said."""
+    while not await UsageRecord.objects.filter(purpose="title").aexists():
+        await asyncio.sleep(0.01)
 
 
 def text_of(events: list[Event]) -> str:
@@ -233,15 +240,18 @@ async def test_a_bad_title_never_touches_the_answer(
     events, message = await answer(world, people)
     assert events[-1].type == "done"
     assert message.text == "In March [1]."
+    await until_named()
     conversation = await Conversation.objects.aget(pk=message.conversation_id)
     assert conversation.title == QUESTION
 
 
 async def test_only_the_first_answer_makes_a_title(world: World, people: Cast) -> None:
-    events, message = await answer(world, people)
-    assert "title" in {event.type for event in events}
-    again, _ = await answer(world, people, Ask(text="Why?", conversation=message.conversation_id))
-    assert "title" not in {event.type for event in again}
+    _, message = await answer(world, people)
+    await until_named()
+    await answer(world, people, Ask(text="Why?", conversation=message.conversation_id))
+    await world.runs.drain(5)
+    assert await UsageRecord.objects.filter(purpose="title").acount() == 1
+    assert await UsageRecord.objects.filter(purpose="answer").acount() == 2
 
 
 async def test_arms_that_were_skipped_are_named(world: World, people: Cast) -> None:
@@ -289,5 +299,5 @@ async def test_reasoning_that_passed_for_the_answer_is_not_kept(world: World, pe
     events, message = await answer(world, people)
     assert message.text == "The seal."
     assert "wemrick" not in events[-1].data["html"]
-    titles = [event.data["title"] for event in events if event.type == "title"]
-    assert titles == ["Worn seal"]
+    ids = RunIds((await Run.objects.aget(message=message)).pk, message.conversation_id, message.pk)
+    assert await world.runs.title_after(ids) == "Worn seal"

@@ -135,3 +135,17 @@ async def test_a_form_without_its_token_is_refused(world: World, people: Cast) -
     response = await client.post(reverse("ask"), {"text": "When?"})
     assert response.status_code == 403
     assert "This form is too old" in response.content.decode()
+
+
+async def test_a_refused_follow_up_comes_back_in_its_conversation(
+    world: World, people: Cast
+) -> None:
+    conversation = await sync_to_async(make_conversation)(people.mate)
+    response = await (await browser(people)).post(
+        reverse("ask"), {"text": "x" * 20_001, "conversation": str(conversation.pk)}
+    )
+    shown = response.content.decode()
+    assert response.status_code == 400
+    assert f'name="conversation" value="{conversation.pk}"' in shown
+    assert conversation.title in shown
+    assert f"{'x' * 20_001}</textarea>" in shown

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 from asgiref.sync import sync_to_async
 from channels.auth import AuthMiddlewareStack
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 from django.urls import path
 
@@ -197,3 +199,12 @@ def make_providing(retrieval: FixedRetrieval) -> Providing:
 
 def wire(events: Sequence[Event], ids: RunIds) -> list[dict[str, Any]]:
     return [to_wire(event, ids) for event in events]
+
+
+def allow_connections(*, allowed: bool) -> None:
+    """Let the database take new connections, or none."""
+    place = connections["default"].get_connection_params()
+    name = place["dbname"]
+    host = {key: place[key] for key in ("host", "port", "user", "password") if key in place}
+    with psycopg.connect(dbname="postgres", autocommit=True, **host) as elsewhere:
+        elsewhere.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {allowed}')

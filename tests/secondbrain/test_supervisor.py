@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from secondbrain.management.commands.up import StopOnce, StopRequested
 from secondbrain.supervisor import LARGEST_LOG, Child, Supervisor, keep_log_small
 
 SLEEPER = [sys.executable, "-c", "print('up', flush=True); import time; time.sleep(60)"]
@@ -121,3 +122,18 @@ def test_a_long_log_is_moved_aside(tmp_path: Path) -> None:
     log.write_text("short")
     keep_log_small(log)
     assert log.read_text() == "short"
+
+
+def test_a_second_request_ends_the_wait_at_once(
+    supervise: Callable[[list[str]], tuple[Supervisor, Child]],
+) -> None:
+    supervisor, child = supervise(STUBBORN)
+    assert child.process is not None
+    pid, began = child.process.pid, time.monotonic()
+    stop = StopOnce(supervisor)
+    with pytest.raises(StopRequested):
+        stop(signal.SIGINT, None)
+    stop(signal.SIGINT, None)
+    supervisor.stop(patience=60)
+    assert not is_running(pid)
+    assert time.monotonic() - began < 30

@@ -97,6 +97,7 @@ class Chat {
     if (frame.type === "accepted") this.accepted(frame);
     else if (frame.type === "refused") this.refused(frame);
     else if (frame.type === "attached") this.attached(frame);
+    else if (frame.type === "title") this.titled(frame);
     else this.event(frame);
   }
 
@@ -119,7 +120,7 @@ class Chat {
 
   refused(frame) {
     if (this.asked && frame.id === this.asked.id) this.takeBack(frame.text);
-    else if (frame.code === "unknown_run") this.reload();
+    else if (this.runs.has(frame.id)) this.settle(this.runs.get(frame.id)); // it may not be followed any more
     else toast(frame.text);
   }
 
@@ -147,8 +148,7 @@ class Chat {
     if (taken !== "new") return;
     if (event.type === "sources") this.onSources(answer, event);
     if (event.type === "status") this.thread.stage(answer, this.stageText(state));
-    if (event.type === "title") { this.showTitle(event.title); this.refreshList(); }
-    if (event.type === "block") this.drawSoon(run);
+    if (event.type === "block" || event.type === "reset") this.drawSoon(run);
     if (state.end) this.end(run);
   }
 
@@ -171,6 +171,11 @@ class Chat {
     return stage ? `${counts} · ${stage}` : counts;
   }
 
+  titled(frame) {
+    if (frame.conversation === this.conversation) this.showTitle(frame.title);
+    this.refreshList();
+  }
+
   showTitle(title) {
     this.root.querySelector("[data-title]").textContent = title;
     if (!this.root.closest("dialog")) document.title = `${title} · SecondBrain`;
@@ -180,8 +185,15 @@ class Chat {
   end(run) {
     cancelAnimationFrame(run.frame);
     this.thread.draw(run.answer, run.state);
-    this.thread.announce(this.words[run.state.end.type]);
+    if (run.state.end.code === "rights_changed") this.forget(run);
+    this.thread.announce(run.state.end.text ?? this.words[run.state.end.type]);
     return this.settle(run);
+  }
+
+  /** Nothing of a vault that may not be read any more stays on the page, whatever the line does next. */
+  forget({ state, answer }) {
+    answer.querySelector("[data-prose]").replaceChildren();
+    this.citations.found(state.message, [], "");
   }
 
   async settle({ state, answer }) {
@@ -244,7 +256,7 @@ class Chat {
   attach(run) {
     const { state } = run;
     run.heard = Date.now();
-    this.socket.send({ type: "attach", conversation: state.conversation, run: state.run, after: state.seq });
+    this.socket.send({ type: "attach", id: state.run, conversation: state.conversation, run: state.run, after: state.seq });
   }
 
   /* The page. */

@@ -120,6 +120,7 @@ export class Citations {
       const from = source.querySelector(`[data-${name}]`);
       this.card.querySelector(`[data-${name}]`).textContent = from?.textContent ?? "";
     }
+    if (chip.dataset.where) this.card.querySelector("[data-where]").textContent = chip.dataset.where; // of the quote itself
     this.card.querySelector("[data-open-passage]").href = chip.href;
     const quote = Array.from(source.querySelector("[data-quote]").textContent); // spans count characters, not UTF-16 units
     const place = this.card.querySelector("[data-quote]");

@@ -3,7 +3,7 @@
 export const ENDS = ["done", "stopped", "error"];
 
 export function newRun({ run = null, conversation = null, message = null } = {}) {
-  return { run, conversation, message, seq: 0, text: "", blocks: [], changed: new Set(), sources: null, stage: "", title: "", end: null };
+  return { run, conversation, message, seq: 0, text: "", blocks: [], changed: new Set(), sources: null, stage: "", resets: 0, end: null };
 }
 
 /**
@@ -18,10 +18,18 @@ export function take(state, event) {
   if (event.type === "sources") state.sources = event;
   else if (event.type === "status") state.stage = event.text;
   else if (event.type === "delta") state.text += event.text;
-  else if (event.type === "title") state.title = event.title;
+  else if (event.type === "reset") forgetWords(state);
   else if (event.type === "block") takeBlock(state, event);
   else if (ENDS.includes(event.type)) state.end = event;
   return "new";
+}
+
+/** What was said so far was the model's reasoning: the answer begins anew. */
+function forgetWords(state) {
+  state.text = "";
+  state.blocks = [];
+  state.changed.clear();
+  state.resets += 1;
 }
 
 function takeBlock(state, { index, html, closed }) {

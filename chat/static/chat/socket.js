@@ -4,7 +4,7 @@ const FIRST_WAIT = 400;
 const LONGEST_WAIT = 10000;
 const HEARTBEAT = 20000;
 const SAY_SOMETHING_AFTER = 200000; // characters: the server gives up on a reader it hears nothing of
-const FINAL = { 4401: "signed-out", 4403: "forbidden" };
+const FINAL = { 4401: "signed-out" };
 
 /** Milliseconds before the `attempt`-th new try (from 0), with a fifth of spread. */
 export function backoff(attempt, random = Math.random) {
@@ -12,7 +12,7 @@ export function backoff(attempt, random = Math.random) {
 }
 
 export class ChatSocket {
-  /** `onFrame(frame)` for what arrives; `onState("open" | "lost" | "signed-out" | "forbidden")`. */
+  /** `onFrame(frame)` for what arrives; `onState("open" | "lost" | "signed-out")`. */
   constructor(path, { onFrame, onState }) {
     this.url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
     this.onFrame = onFrame;

@@ -3,6 +3,7 @@
 import { takeChanged } from "./events.js";
 
 const NEAR = 80; // pixels from the end that still count as reading along
+const LONG_QUESTION = 600, LONG_LINES = 8; // as in chat/presenters/answers.py
 
 function nodesOf(html) {
   const template = document.createElement("template");
@@ -48,6 +49,7 @@ export class Thread {
     this.list.querySelector("[data-welcome]")?.remove();
     const turn = this.root.querySelector("[data-turn-template]").content.firstElementChild.cloneNode(true);
     turn.querySelector("[data-question]").textContent = question;
+    turn.querySelector(".whole").hidden = question.length <= LONG_QUESTION && question.split("\n").length <= LONG_LINES + 1;
     this.list.append(turn);
     this.toEnd();
     return turn.querySelector(".answer");
@@ -68,9 +70,9 @@ export class Thread {
   /** Draw what changed; only blocks that changed are touched, so a selection survives. */
   draw(answer, run) {
     const prose = answer.querySelector("[data-prose]");
-    if (!this.drawn.has(answer)) { // what the server drew before is drawn again by replay
+    if (this.drawn.get(answer)?.resets !== run.resets) { // what the server drew before is drawn again by replay
       prose.replaceChildren();
-      this.drawn.set(answer, []);
+      this.drawn.set(answer, Object.assign([], { resets: run.resets }));
     }
     const drawn = this.drawn.get(answer);
     for (const index of takeChanged(run)) {

@@ -32,6 +32,21 @@ class StopRequested(Exception):
     """SIGINT or SIGTERM."""
 
 
+class StopOnce:
+    """A signal handler: the first signal asks for a stop, every later one for haste."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        self._is_asked = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self._is_asked:
+            self._supervisor.hurry()
+            return
+        self._is_asked = True
+        raise StopRequested
+
+
 class Command(BaseCommand):
     # The tables that some checks look at are made by this very command.
     requires_system_checks: list[str] = []
@@ -46,15 +61,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, folder: str | None, **options: Any) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
-        signal.signal(signal.SIGINT, _stop)
-        signal.signal(signal.SIGTERM, _stop)
-        lock = first_start.lock_data_folder()
         supervisor = Supervisor(_children(), on_event=self._say)
+        stop = StopOnce(supervisor)
+        signal.signal(signal.SIGINT, stop)
+        signal.signal(signal.SIGTERM, stop)
+        lock = first_start.lock_data_folder()
         try:
             self._start(supervisor, folder)
             self._watch(supervisor)
         except StopRequested:
-            self._say("Stopping: running answers may finish first…")
+            self._say("Stopping: running answers may finish first. Ctrl+C again ends them now.")
         finally:
             connections.close_all()
             supervisor.stop(patience=PATIENCE)
@@ -90,10 +106,6 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.console.print(text)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise StopRequested
 
 
 def _children() -> list[Child]:

@@ -151,3 +151,17 @@ def test_sentences_lie_in_order_and_are_not_empty(text: str) -> None:
     spans = sentence_spans(text)
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+
+
+def test_a_quote_is_named_by_the_headings_it_stands_under() -> None:
+    text = "Intro.\n\n## Failure\n\nThe pump failed in March.\n\n## Repair\n\nAnn repaired it."
+    outline = (
+        (100, ("Pump",)),
+        (100 + text.index("## Failure"), ("Pump", "Failure")),
+        (100 + text.index("## Repair"), ("Pump", "Repair")),
+    )
+    pump = Quotable(1, "Pump", text, 100, 100 + len(text), "/n", 7, "Team", outline)
+    assert cite(pump, "The pump failed in March.").headings == ("Failure",)
+    assert cite(pump, "It was repaired by Ann.").headings == ("Repair",)
+    assert pump.headings_at(100) == ()
+    assert Quotable(1, "Pump", text, 0, len(text), "/n", 7).headings_at(5) == ()

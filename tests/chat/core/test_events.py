@@ -58,3 +58,15 @@ def test_the_text_is_what_the_deltas_say() -> None:
         Event(4, EventType.DELTA, {"text": "two"}),
     ]
     assert said_text(said) == "One two"
+
+
+def test_withdrawn_words_are_no_part_of_the_text() -> None:
+    said = [
+        Event(1, EventType.SOURCES),
+        Event(2, EventType.DELTA, {"text": "Let me think. "}),
+        Event(3, EventType.RESET),
+        Event(4, EventType.DELTA, {"text": "In March."}),
+    ]
+    assert said_text(said[:2]) == "Let me think. "
+    assert said_text(said[:3]) == ""
+    assert said_text(said) == "In March."

@@ -97,7 +97,8 @@ def test_marks_in_code_and_links_are_none(text: str) -> None:
 def test_a_chip_leads_to_the_sentence_and_says_so() -> None:
     html = html_of("The pump failed in March [1].")
     assert (
-        '<a class="cite" data-n="1" href="/vaults/t/notes/Pump.md?span=0-25&amp;source=1" '
+        '<a class="cite" data-n="1" data-where="" '
+        'href="/vaults/t/notes/Pump.md?span=0-25&amp;source=1" '
         'aria-label="Source 1: Pump" rel="noreferrer nofollow noopener">1</a>'
     ) in html
     assert 'class="cite weak"' in html_of("Elephants remember their grandmothers [1].")
@@ -177,3 +178,10 @@ def test_any_text_gives_only_allowed_elements(text: str) -> None:
     assert all(citation.number in {1, 2, 3} for citation in rendered.citations)
     shown = [a["data-n"] for _, a in Elements(rendered.html).found if "data-n" in a]
     assert shown == [str(citation.number) for citation in rendered.citations]
+
+
+def test_a_chip_says_where_its_quote_stands() -> None:
+    text = "The pump failed in March."
+    pump = Quotable(1, "Pump", text, 0, len(text), "/n", 7, "A & B", ((0, ("Pump", 'On "March"')),))
+    html = render_answer("It failed in March [1].", [pump]).html
+    assert 'data-where="A &amp; B › On &quot;March&quot;"' in html

@@ -177,3 +177,8 @@ def test_a_retrieval_that_was_cleared_away_is_simply_not_shown(cast: Cast) -> No
     RetrievalRun.objects.all().delete()
     message = Message.objects.get(pk=answer.id)
     assert only_answer(turns_of(message.conversation, cast.owner)).found is None
+
+
+def test_a_question_that_fills_more_than_its_place_is_long() -> None:
+    questions = ("x" * 600, "x" * 601, "\n" * 8, "\n" * 9)
+    assert [Turn("1", question).is_long for question in questions] == [False, True, False, True]

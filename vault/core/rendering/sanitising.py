@@ -25,7 +25,7 @@ _MATH_ATTRIBUTES = {
 }  # fmt: skip
 _ATTRIBUTES = {
     "*": {"class", "id"},
-    "a": {"href", "title", "aria-label", "data-n"},
+    "a": {"href", "title", "aria-label", "data-n", "data-where"},
     "details": {"open"},
     "img": {"src", "alt", "title", "width", "height", "loading"},
     "ol": {"start"},
