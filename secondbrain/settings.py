@@ -72,6 +72,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "secondbrain.requests.count_requests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -87,6 +88,9 @@ MIDDLEWARE = [
     "auditlog.middleware.AuditlogMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]
+
+# Whoever shows it may read /metrics; without it only staff who are signed in.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 
 ROOT_URLCONF = "secondbrain.urls"
 ASGI_APPLICATION = "secondbrain.asgi.application"

@@ -100,6 +100,7 @@ ROWS = (
     # Health and descriptions say nothing about anybody's notes.
     Row("healthz", (200, 200, 200, 200)),
     Row("readyz", (200, 200, 200, 200)),
+    Row("metrics", (404, 404, 404, 404)),
     Row("schema", (200, 200, 200, 401)),
     Row("api-docs", (200, 200, 200, 401)),
     # Everybody's own first page, list and settings.
