@@ -28,7 +28,9 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -47,10 +49,7 @@ def main() -> None:
     options = parser.parse_args()
     start_django()
     queries, relevant = read_queries(options.folders[0])
-    chosen = [query for query in queries if relevant.get(query["_id"])]
-    if options.queries:
-        # The first digit decides between dev and test: a sample must hold both.
-        chosen = sorted(chosen, key=lambda q: digest(q["_id"])[1:])[: options.queries]
+    chosen = sample([query for query in queries if relevant.get(query["_id"])], options.queries)
     with tempfile.TemporaryDirectory() as place:
         judged = {document for query in chosen for document in relevant[query["_id"]]}
         paths: dict[str, str] = {}
@@ -61,9 +60,18 @@ def main() -> None:
         vault = build_vault(Path(place))
         try:
             for mode in options.mode or MODES:
-                evaluate(vault, chosen, relevant, mode=mode, fusion=options.fusion)
+                for figures in evaluate(vault, chosen, relevant, mode=mode, fusion=options.fusion):
+                    print(figures)
         finally:
             vault.delete()
+
+
+def sample(queries: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """`most` of the queries, always the same; 0: all."""
+    if not most:
+        return queries
+    # The first digit decides between dev and test: a sample must hold both.
+    return sorted(queries, key=lambda query: digest(query["_id"])[1:])[:most]
 
 
 def start_django() -> None:
@@ -144,25 +152,58 @@ def write_notes(folder: Path, place: Path, *, under: str, kept: Kept) -> dict[st
     return paths
 
 
-def build_vault(place: Path) -> Any:
+def build_vault(place: Path, *, slug: str = "", kept: Path | None = None) -> Any:
+    """`place` as a vault, cut, counted and embedded; `kept`: where vectors are remembered."""
+    from kept_vectors import KeptVectors
+
     from providers.presets import load_presets
+    from providers.registry import embedder
     from vault.adding import add_vault
     from vault.embedding import embed_pending
     from vault.lexemes import refresh_lexemes
+    from vault.staleness import fingerprint
     from vault.sync import sync_vault
 
     load_presets()
-    slug = f"quality-{os.getpid()}"
     started = time.monotonic()
-    vault, _ = add_vault(place, slug=slug)
+    vault, _ = add_vault(place, slug=slug or f"quality-{os.getpid()}")
     sync_vault(vault.pk)
     refresh_lexemes(force=True)
     synced = time.monotonic()
-    while embed_pending(vault.pk, most_seconds=60).left:
+
+    def backend_of(model: Any) -> Any:
+        inner = embedder(model)
+        return KeptVectors(inner, space=fingerprint(model), file=kept) if kept else inner
+
+    while embed_pending(vault.pk, most_seconds=60, backend_of=backend_of).left:
         print(".", end="", flush=True, file=sys.stderr)
     embedded = time.monotonic()
-    print(f"sync {synced - started:.0f} s, embed {embedded - synced:.0f} s", file=sys.stderr)
+    print(
+        f"{vault.slug}: sync {synced - started:.0f} s, embed {embedded - synced:.0f} s",
+        file=sys.stderr,
+    )
     return vault
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Means over one half of the queries."""
+
+    mode: str
+    part: str
+    queries: int
+    ndcg: float
+    recall: float
+    mrr: float
+    p50: float
+    p95: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mode:9} {self.part:5} {self.queries:5} queries  nDCG@10 {self.ndcg:.3f}  "
+            f"recall@20 {self.recall:.3f}  MRR@10 {self.mrr:.3f}  "
+            f"p50 {self.p50:.0f} ms, p95 {self.p95:.0f} ms"
+        )
 
 
 def evaluate(
@@ -172,7 +213,8 @@ def evaluate(
     *,
     mode: str,
     fusion: str,
-) -> None:
+) -> list[Figures]:
+    """Search for every query as the search page does; figures for dev and for test."""
     from asgiref.sync import async_to_sync
 
     from retrieval.core.types import Mode
@@ -192,19 +234,20 @@ def evaluate(
         )
         times.append((time.monotonic() - started) * 1000)
         ranked = [hit.path for hit in found.hits]
-        part = "dev" if int(digest(query["_id"])[0], 16) % 2 == 0 else "test"
-        scores[part].append(measure(ranked, relevant[query["_id"]]))
+        scores[part_of(query["_id"])].append(measure(ranked, relevant[query["_id"]]))
     if before:
         RetrievalSettings.objects.filter(pk=1).update(**before)
     times.sort()
-    speed = f"p50 {times[len(times) // 2]:.0f} ms, p95 {times[int(len(times) * 0.95)]:.0f} ms"
-    for part, rows in scores.items():
-        if rows:
-            ndcg, recall, mrr = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-            print(
-                f"{mode:9} {part:5} {len(rows):5} queries  nDCG@10 {ndcg:.3f}  "
-                f"recall@20 {recall:.3f}  MRR@10 {mrr:.3f}  {speed}"
-            )
+    half, most = times[len(times) // 2], times[int(len(times) * 0.95)]
+    return [
+        Figures(mode, part, len(rows), *map(mean, zip(*rows, strict=True)), half, most)
+        for part, rows in scores.items()
+        if rows
+    ]
+
+
+def part_of(query_id: str) -> str:
+    return "dev" if int(digest(query_id)[0], 16) % 2 == 0 else "test"
 
 
 def measure(ranked: list[str], relevant: dict[str, float]) -> tuple[float, float, float]:
