@@ -136,17 +136,17 @@ CROSS JOIN (
 ) AS stored
 """
 
-_ALL_CONFIGS = "SELECT text_config FROM vault_lexicalcorpus"
+_ALL_CONFIGS = "SELECT DISTINCT text_config FROM vault_lexicalcorpus WHERE vault_id = ANY(%s)"
 
 
 def _text_configs(
     counted: dict[int, tuple[list[str] | None, int, int, str, bool]], *, include_all: bool
 ) -> tuple[str, ...]:
-    """Configurations seen; in a scope too large to count, all that the corpus knows too."""
+    """Configurations seen; in a scope too large to count, those of the word counts too."""
     found = {config for columns in counted.values() for config in columns[0] or ()}
     if include_all:
         with connection.cursor() as cursor:
-            cursor.execute(_ALL_CONFIGS)
+            cursor.execute(_ALL_CONFIGS, [list(counted)])
             found |= {config for (config,) in cursor.fetchall()}
     return tuple(sorted(found))
 

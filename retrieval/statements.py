@@ -213,7 +213,7 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
     """The lexical arm, or an empty list in its place."""
     if not runs:
         return (fill(sql.NO_LEXICAL, mended=sql.NOT_MENDED),)
-    near = fill(sql.MENDED, near=sql.NEAR, quoted_near=sql.quoted("f.lexeme"))
+    near = fill(sql.MENDED, near=sql.NEAR)
     is_tiny = facts.is_small and facts.chunks <= EVERY_LEXEME_UP_TO
     asked = fill(
         sql.ASKED,

@@ -87,8 +87,9 @@ LIMIT %(limit)s"""
 #   search terms they would outweigh the question, so they count only when nothing else is
 #   left of it.
 # asked: what is looked for.
-# counted: document frequency; a lexeme that the background count has not seen yet is
-#   counted in the scope, so that search is right from the first minute.
+# counted: document frequency in the scope, so that nothing of other vaults shows in an
+#   order or a score; a lexeme that the background count has not seen yet is counted here, so
+#   that search is right from the first minute.
 # corpus: its average length only once it was counted; until then the pool's is taken.
 # terms: those that exist, and the nearest word for those that do not.
 ASKED = """
@@ -122,7 +123,7 @@ asked AS MATERIALIZED (
 counted AS MATERIALIZED (
     SELECT asked.lexeme, COALESCE(
         (SELECT sum(f.chunks) FROM vault_lexemefrequency f
-         WHERE f.lexeme = asked.lexeme AND f.text_config = ANY(%(configs)s)),
+         WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(vaults)s)),
         (SELECT count(*) FROM vault_chunk c
          WHERE c.tsv @@ {quoted_asked}::tsquery AND c.vault_id = ANY(%(vaults)s))
     )::float AS df
@@ -134,7 +135,7 @@ corpus AS MATERIALIZED (
             (SELECT COALESCE(max(df), 0) FROM counted), 1)::float AS chunks,
         CASE WHEN sum(chunks) * 2 >= %(scope_chunks)s
             THEN sum(chunks * average_length) / NULLIF(sum(chunks), 0) END AS average_length
-    FROM vault_lexicalcorpus WHERE text_config = ANY(%(configs)s)
+    FROM vault_lexicalcorpus WHERE vault_id = ANY(%(vaults)s)
 ),
 terms AS MATERIALIZED (
     SELECT lexeme, df, row_number() OVER (ORDER BY df, lexeme) AS rarity,
@@ -145,8 +146,8 @@ terms AS MATERIALIZED (
     ) AS present CROSS JOIN corpus
 )"""
 
-# A word of five letters or more that nothing holds in any form takes its nearest word, if
-# the scope itself has that: the vocabulary of other vaults must not show.
+# A word of five letters or more that nothing holds in any form takes the nearest word that
+# the scope has: the vocabulary of other vaults must not show.
 MENDED = """
     SELECT DISTINCT ON (unknown.position) unknown.word AS typed, near.lexeme, near.df,
         near.likeness
@@ -159,14 +160,13 @@ MENDED = """
     ) AS unknown
     JOIN forms USING (position)
     CROSS JOIN LATERAL (
-        SELECT f.lexeme, sum(f.chunks)::float AS df,
-            similarity(f.lexeme, forms.lexeme) AS likeness
-        FROM vault_lexemefrequency f
-        WHERE f.lexeme %% forms.lexeme AND f.text_config = ANY(%(configs)s)
-            AND similarity(f.lexeme, forms.lexeme) >= {near}
-            AND EXISTS (SELECT 1 FROM vault_chunk c
-                WHERE c.tsv @@ {quoted_near}::tsquery AND c.vault_id = ANY(%(vaults)s))
-        GROUP BY f.lexeme ORDER BY likeness DESC, df DESC, f.lexeme LIMIT 1
+        SELECT word.lexeme, sum(f.chunks)::float AS df,
+            similarity(word.lexeme, forms.lexeme) AS likeness
+        FROM vault_lexeme word
+        JOIN vault_lexemefrequency f
+            ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
+        WHERE word.lexeme %% forms.lexeme AND similarity(word.lexeme, forms.lexeme) >= {near}
+        GROUP BY word.lexeme ORDER BY likeness DESC, df DESC, word.lexeme LIMIT 1
     ) AS near
     ORDER BY unknown.position, near.likeness DESC, near.lexeme"""
 

@@ -166,15 +166,15 @@ def test_facts_count_what_is_there(crowd: tuple[Scope, ScopeFacts, VectorArm]) -
 def test_the_nearest_word_of_a_typo_is_looked_up_in_the_trigram_index() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO vault_lexemefrequency (text_config, lexeme, chunks) "
-            "SELECT 'english', md5(n::text), 1 FROM generate_series(1, 5000) AS n"
+            "INSERT INTO vault_lexeme (lexeme) "
+            "SELECT md5(n::text) FROM generate_series(1, 5000) AS n"
         )
         # Rows that were just written wait in a list that is scanned whole.
-        cursor.execute("SELECT gin_clean_pending_list('lexemefrequency_trigrams')")
-        cursor.execute("ANALYZE vault_lexemefrequency")
+        cursor.execute("SELECT gin_clean_pending_list('lexeme_trigrams')")
+        cursor.execute("ANALYZE vault_lexeme")
         cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', '0.5', true)")
         cursor.execute(
-            "EXPLAIN SELECT lexeme FROM vault_lexemefrequency WHERE lexeme %% %s", ["paryoll"]
+            "EXPLAIN SELECT lexeme FROM vault_lexeme WHERE lexeme %% %s", ["paryoll"]
         )
         plan = "\n".join(line for (line,) in cursor.fetchall())
-    assert "lexemefrequency_trigrams" in plan
+    assert "lexeme_trigrams" in plan

@@ -10,13 +10,13 @@ from vault.extensions import CreateTrigramIndexIfAvailable
 pytestmark = pytest.mark.django_db
 
 OPERATION = CreateTrigramIndexIfAvailable(
-    "lexemefrequency_trigrams", table="vault_lexemefrequency", column="lexeme"
+    "lexeme_trigrams", table="vault_lexeme", column="lexeme"
 )
 
 
 def has_index() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('lexemefrequency_trigrams') IS NOT NULL")
+        cursor.execute("SELECT to_regclass('lexeme_trigrams') IS NOT NULL")
         return bool(cursor.fetchone()[0])
 
 
@@ -38,4 +38,4 @@ def test_a_migration_can_be_written_with_it() -> None:
     assert name == "CreateTrigramIndexIfAvailable"
     again = CreateTrigramIndexIfAvailable(*arguments, **keywords)
     assert again.deconstruct() == OPERATION.deconstruct()
-    assert "lexemefrequency_trigrams" in again.describe()
+    assert "lexeme_trigrams" in again.describe()

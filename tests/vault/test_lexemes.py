@@ -10,7 +10,7 @@ from django.db import connection
 from tests.vault.folders import Folder, make_folder
 from vault import lexemes
 from vault.lexemes import refresh_lexemes
-from vault.models import Chunk, LexemeFrequency, LexicalCorpus
+from vault.models import Chunk, Lexeme, LexemeFrequency, LexicalCorpus
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +23,10 @@ def folder(tmp_path: Path) -> Folder:
 def counts(config: str) -> dict[str, int]:
     rows = LexemeFrequency.objects.filter(text_config=config)
     return dict(rows.values_list("lexeme", "chunks"))
+
+
+def refreshed(**options: bool) -> list[str]:
+    return [config for _vault_id, config in refresh_lexemes(**options)]
 
 
 def english(word: str) -> str:
@@ -43,7 +47,7 @@ def test_a_refresh_counts_chunks_and_forgets_words_that_are_gone(folder: Folder)
     folder.delete("c.md")
     folder.sync()
     assert "cnumber" in counts("english")
-    assert refresh_lexemes() == ["english"]
+    assert refreshed() == ["english"]
     assert counts("english")["quorvex"] == 2
     assert "cnumber" not in counts("english")
 
@@ -69,7 +73,7 @@ def test_each_language_is_counted_by_itself(folder: Folder) -> None:
     folder.write("en.md", english("quorvex"))
     folder.write("ru.md", "# Заметка\n\nЗдесь по-русски описана одна важная вещь и ещё одна.")
     folder.sync()
-    assert refresh_lexemes() == ["english", "russian"]
+    assert refreshed() == ["english", "russian"]
     assert "quorvex" not in counts("russian")
 
 
@@ -91,11 +95,36 @@ def test_a_large_corpus_is_counted_again_only_when_it_moved(
     for number in range(60):
         folder.write(f"{number}.md", english(f"subject{number}"))
     folder.sync()
-    assert refresh_lexemes() == ["english"]
+    assert refreshed() == ["english"]
     folder.write("one more.md", english("more"))
     folder.sync()
-    assert refresh_lexemes() == [], "one of sixty is less than two in a hundred"
+    assert refreshed() == [], "one of sixty is less than two in a hundred"
     folder.write("another.md", english("another"))
     folder.sync()
-    assert refresh_lexemes() == ["english"]
-    assert refresh_lexemes(force=True) == ["english"]
+    assert refreshed() == ["english"]
+    assert refreshed(force=True) == ["english"]
+
+
+def test_each_vault_has_its_own_counts(folder: Folder, tmp_path: Path) -> None:
+    other = make_folder(tmp_path / "other")
+    for each in (folder, other):
+        each.write("a.md", english("quorvex"))
+        each.sync()
+    other.write("b.md", english("quorvex"))
+    other.sync()
+    refresh_lexemes()
+    found = LexemeFrequency.objects.filter(lexeme="quorvex").values_list("vault_id", "chunks")
+    assert dict(found) == {folder.vault.pk: 1, other.vault.pk: 2}
+
+
+def test_the_words_of_a_deleted_vault_are_forgotten(folder: Folder, tmp_path: Path) -> None:
+    other = make_folder(tmp_path / "other")
+    folder.write("a.md", english("quorvex"))
+    other.write("a.md", english("zelmira"))
+    folder.sync()
+    other.sync()
+    assert Lexeme.objects.filter(lexeme="zelmira").exists()
+    other.vault.delete()
+    refresh_lexemes()
+    kept = Lexeme.objects.filter(lexeme__in=["quorvex", "zelmira"])
+    assert list(kept.values_list("lexeme", flat=True)) == ["quorvex"]

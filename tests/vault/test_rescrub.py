@@ -19,7 +19,7 @@ from vault.core.decoding import decode_note
 from vault.core.markdown import parse_markdown
 from vault.core.scrub import scrub
 from vault.lexemes import refresh_lexemes
-from vault.models import Chunk, Job, LexemeFrequency, Note, ScrubFinding
+from vault.models import Chunk, Job, Lexeme, LexemeFrequency, Note, ScrubFinding
 from vault.rescrub import Rescrubbed, rescrub_vault
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +46,7 @@ def stored(folder: Folder) -> str:
     rows: list[object] = [*Note.objects.filter(vault=folder.vault).values()]
     rows += list(Chunk.objects.filter(vault=folder.vault).values())
     rows += list(LexemeFrequency.objects.values_list("lexeme"))
+    rows += list(Lexeme.objects.values_list("lexeme"))
     return "\n".join(map(str, rows))
 
 

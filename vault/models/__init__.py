@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from vault.models.index import Chunk, ChunkVector, LexemeFrequency, LexicalCorpus, NoteVector
+from vault.models.index import (
+    Chunk,
+    ChunkVector,
+    Lexeme,
+    LexemeFrequency,
+    LexicalCorpus,
+    NoteVector,
+)
 from vault.models.notes import Link, Note, ScrubFinding
 from vault.models.settings_files import SettingsFile
 from vault.models.upkeep import Upkeep
@@ -14,6 +21,7 @@ __all__ = [
     "Chunk",
     "ChunkVector",
     "Job",
+    "Lexeme",
     "LexemeFrequency",
     "LexicalCorpus",
     "Link",

@@ -160,16 +160,33 @@ class NoteVector(models.Model):
         return f"vector of note {self.note_id}"
 
 
-class LexemeFrequency(models.Model):
-    """How many chunks hold a lexeme, for BM25; refreshed in the background."""
+class Lexeme(models.Model):
+    """A word that some vault holds: what a typo is compared with. Who may hear of it is
+    decided by LexemeFrequency."""
 
+    lexeme = models.TextField(unique=True)
+
+    def __str__(self) -> str:
+        return self.lexeme
+
+
+class LexemeFrequency(models.Model):
+    """How many chunks of a vault hold a lexeme, for BM25; refreshed in the background.
+
+    By vault, since a search must weigh by what its reader may read and nothing else.
+    """
+
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE)
     text_config = models.CharField(max_length=63)
     lexeme = models.TextField()
     chunks = models.PositiveIntegerField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["text_config", "lexeme"], name="lexeme_once_per_config")
+            # The word first: a search asks for a word in many vaults.
+            models.UniqueConstraint(
+                fields=["lexeme", "vault", "text_config"], name="lexeme_once_per_vault"
+            )
         ]
 
     def __str__(self) -> str:
@@ -177,12 +194,20 @@ class LexemeFrequency(models.Model):
 
 
 class LexicalCorpus(models.Model):
-    """Size of what is searched under one text configuration, for BM25."""
+    """Size of what is searched in a vault under one text configuration, for BM25."""
 
-    text_config = models.CharField(max_length=63, unique=True)
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE)
+    text_config = models.CharField(max_length=63)
     chunks = models.PositiveIntegerField()
     average_length = models.FloatField(help_text=_("lexemes in a chunk"))
     refreshed = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vault", "text_config"], name="lexicalcorpus_once_per_vault"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.text_config
