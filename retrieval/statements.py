@@ -239,7 +239,8 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
 def _meaning(
     vectors: Sequence[VectorArm], *, facts: ScopeFacts, filters: str, depth: int
 ) -> tuple[str, dict[str, Any]]:
-    """The vector arm: one list a model."""
+    """The vector arm: one list a model, put together."""
+    near: list[str] = []
     parts: list[str] = []
     values: dict[str, Any] = {}
     for number, arm in enumerate(vectors):
@@ -255,9 +256,11 @@ def _meaning(
         else:
             values[f"query_{number}"] = vector_literal(arm.query)
             values[f"space_{number}"] = fingerprint(arm.model)
-            parts.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
+            near.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
+            parts.append(fill(sql.CURRENT, number=number))
     lists = "\nUNION ALL\n".join(f"({part})" for part in parts) or sql.NOTHING_NEAR
-    return fill(sql.MEANING, lists=lists, scaled=sql.scaled("cosine")), values
+    meaning = fill(sql.MEANING, lists=lists, scaled=sql.scaled("cosine"))
+    return ",\n".join((*near, meaning)), values
 
 
 def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:

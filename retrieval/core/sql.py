@@ -233,16 +233,22 @@ lexical AS (
 )"""
 
 # Nothing but the distance in ORDER BY, the condition and the cast of the index: anything
-# else loses it. `{exactly}` hides it on purpose. The vector of a text that was rewritten
-# since (another hash), or of another make of the model, is dropped afterwards.
+# else loses it. `{exactly}` hides it on purpose. Materialised: under old statistics the
+# planner may put the join with chunks outside and scan the index once a chunk.
 NEAREST = """
-SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine FROM (
+near_{number} AS MATERIALIZED (
     SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
     FROM vault_chunkvector v
     WHERE {condition} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
     ORDER BY {distance}{exactly}
     LIMIT {depth}
-) AS near JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash
+)"""
+# The vector of a text that was rewritten since (another hash), or of another make of the
+# model, is dropped.
+CURRENT = """
+SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine
+FROM near_{number} AS near
+JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash
 WHERE near.fingerprint = %(space_{number})s"""
 
 FILTERED_VECTORS = "EXISTS (SELECT 1 FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"

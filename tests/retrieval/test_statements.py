@@ -173,8 +173,6 @@ def test_the_nearest_word_of_a_typo_is_looked_up_in_the_trigram_index() -> None:
         cursor.execute("SELECT gin_clean_pending_list('lexeme_trigrams')")
         cursor.execute("ANALYZE vault_lexeme")
         cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', '0.5', true)")
-        cursor.execute(
-            "EXPLAIN SELECT lexeme FROM vault_lexeme WHERE lexeme %% %s", ["paryoll"]
-        )
+        cursor.execute("EXPLAIN SELECT lexeme FROM vault_lexeme WHERE lexeme %% %s", ["paryoll"])
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "lexeme_trigrams" in plan
