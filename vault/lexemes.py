@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
@@ -42,13 +43,19 @@ def know_lexemes(note_ids: Sequence[int]) -> None:
         notes[vault_id, config].add(note_id)
     for (vault_id, config), own in sorted(notes.items()):
         where = f"note_id IN ({','.join(str(int(pk)) for pk in sorted(own))})"
-        values = {"vault": vault_id, "config": config, "source": _source(vault_id, config, where)}
+        source = _source(vault_id, config, where)
+        values: dict[str, int | str] = {"vault": vault_id, "config": config, "source": source}
         with connection.cursor() as cursor:
             for statement in _KNOWN:
                 cursor.execute(statement, values)
+    every = ",".join(str(int(pk)) for pk in sorted(set().union(*notes.values())))
+    if every:
+        with connection.cursor() as cursor:
+            source = f"SELECT tsv FROM vault_chunk WHERE note_id IN ({every})"  # noqa: S608
+            cursor.execute(_NAMED, {"source": source})
 
 
-# Words in their order, so that two writers lock rows in the same one.
+# Words in their order and the shared table once, so that no two writers wait for each other.
 _KNOWN = (
     (
         "INSERT INTO vault_lexemefrequency (vault_id, text_config, lexeme, chunks) "
@@ -56,14 +63,15 @@ _KNOWN = (
         "ON CONFLICT DO NOTHING"
     ),
     (
-        "INSERT INTO vault_lexeme (lexeme) SELECT word FROM ts_stat(%(source)s) ORDER BY word "
-        "ON CONFLICT DO NOTHING"
-    ),
-    (
-        "INSERT INTO vault_lexicalcorpus (vault_id, text_config, chunks, average_length, refreshed) "
+        "INSERT INTO vault_lexicalcorpus "
+        "(vault_id, text_config, chunks, average_length, refreshed) "
         "SELECT %(vault)s, %(config)s, 1, coalesce(sum(nentry), 1), now() FROM ts_stat(%(source)s) "
         "ON CONFLICT DO NOTHING"
     ),
+)
+_NAMED = (
+    "INSERT INTO vault_lexeme (lexeme) SELECT word FROM ts_stat(%(source)s) ORDER BY word "
+    "ON CONFLICT DO NOTHING"
 )
 
 
@@ -96,7 +104,11 @@ def _is_stale(corpus: LexicalCorpus | None, chunks: int) -> bool:
 
 
 def _refresh(vault_id: int, config: str, chunks: int) -> None:
-    own = {"vault": vault_id, "config": config, "source": _source(vault_id, config, "true")}
+    own: dict[str, int | str] = {
+        "vault": vault_id,
+        "config": config,
+        "source": _source(vault_id, config, "true"),
+    }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "CREATE TEMP TABLE fresh_lexemes ON COMMIT DROP AS "
@@ -153,7 +165,7 @@ def _source(vault_id: int, config: str, where: str) -> str:
     )
 
 
-def _parts(chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
+def _parts(chunks: QuerySet[Chunk]) -> Any:
     return chunks.order_by().annotate(config=Cast("text_config", TextField()))
 
 

@@ -360,3 +360,23 @@ def test_any_string_is_a_safe_query(library: Cast, query: str, mode: Mode) -> No
 )
 def test_long_and_deep_queries_are_cut_and_answered(library: Cast, query: str) -> None:
     assert search(library.owner, query).timings["total"] < 5_000
+
+
+def test_the_words_of_other_vaults_change_neither_order_nor_score_nor_spelling(
+    cast: Cast,
+) -> None:
+    for number in range(6):
+        write_note(cast.vault, f"{number}.md", f"The quenching of machine {number}.")
+    write_note(cast.vault, "common.md", "The common machine.")
+    refresh_lexemes(force=True)
+    before = search(cast.owner, "common quenching zelmirra", Mode.KEYWORD)
+    other = make_vault("other", owner=cast.outsider)
+    for number in range(40):
+        write_note(other, f"{number}.md", "A common zelmira of the common kind.")
+    refresh_lexemes(force=True)
+    after = search(cast.owner, "common quenching zelmirra", Mode.KEYWORD)
+    assert [(hit.path, hit.score) for hit in after.hits] == [
+        (hit.path, hit.score) for hit in before.hits
+    ]
+    assert arm(after, "keyword").reason == arm(before, "keyword").reason == ""
+    assert "zelmirra → zelmira" in arm(search(cast.outsider, "zelmirra"), "keyword").reason

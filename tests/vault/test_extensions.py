@@ -9,9 +9,7 @@ from vault.extensions import CreateTrigramIndexIfAvailable
 
 pytestmark = pytest.mark.django_db
 
-OPERATION = CreateTrigramIndexIfAvailable(
-    "lexeme_trigrams", table="vault_lexeme", column="lexeme"
-)
+OPERATION = CreateTrigramIndexIfAvailable("lexeme_trigrams", table="vault_lexeme", column="lexeme")
 
 
 def has_index() -> bool:

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ("vault", "0008_links_due_and_shown_embeds"),
+        ("vault", "0010_embedding_switch"),
     ]
 
     operations = [
