@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from retrieval.core.types import Mode
 from retrieval.forms import Unreadable, read_asked
-from retrieval.presenters import result_json
+from retrieval.presenters.results import result_json
 from retrieval.search import search_notes
 from retrieval.serializers import SearchResultSerializer
 

@@ -18,7 +18,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import DEFAULT_LIMIT, Asked, Unreadable, read_asked
-from retrieval.presenters import filter_chips, hit_rows
+from retrieval.presenters.results import filter_chips, hit_rows
 from retrieval.search import MOST_RESULTS, search_notes
 from retrieval.why import why_not_found
 from vault.access import readable_vault, scope_for, visible_to

@@ -24,7 +24,9 @@ from django.utils import timezone
 from chat.models import Conversation, Message, Run
 from chat.runs import runs_here
 from providers.presets import load_presets
-from retrieval.models import RetrievalRun
+from retrieval.core.types import Knobs
+from retrieval.evaluation import add_question, start_run
+from retrieval.models import EvalRun, RetrievalRun
 from tests.cast import Cast, make_cast, make_user
 from vault.models import Note, SyncRun, VaultMember
 
@@ -62,6 +64,8 @@ class World:
     conversation: Conversation
     question: Message
     answer: Message
+    eval_run: EvalRun
+    question_id: int
 
 
 def in_vault(world: World) -> dict[str, Any]:
@@ -70,6 +74,14 @@ def in_vault(world: World) -> dict[str, Any]:
 
 def of_note(world: World) -> dict[str, Any]:
     return {"slug": world.cast.vault.slug, "path": world.note.path}
+
+
+def golden_question(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug, "question_id": world.question_id}
+
+
+def evaluation_run(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug, "run_id": world.eval_run.pk}
 
 
 def note_id(world: World) -> dict[str, Any]:
@@ -109,6 +121,17 @@ ROWS = (
     Row("chat_settings", (302, 302, 302, SIGN_IN), "post"),
     Row("search", (200, 200, 200, SIGN_IN)),
     Row("search-why", (404, 404, 404, SIGN_IN)),
+    # Search is measured and tuned by those who own a vault.
+    Row("lab", (200, 404, 200, SIGN_IN)),
+    Row("evaluations", (302, 200, 302, SIGN_IN)),
+    Row("evaluation", (200, 404, 404, SIGN_IN), kwargs=in_vault),
+    Row("evaluation-markdown", (200, 404, 404, SIGN_IN), kwargs=in_vault),
+    Row("evaluation-start", (302, 404, 404, SIGN_IN), "post", in_vault),
+    Row("evaluation-add", (400, 404, 404, SIGN_IN), "post", in_vault),
+    Row("evaluation-remove", (302, 404, 404, SIGN_IN), "post", golden_question),
+    Row("evaluation-run", (200, 404, 404, SIGN_IN), kwargs=evaluation_run),
+    Row("evaluation-state", (200, 404, 404, SIGN_IN), kwargs=evaluation_run),
+    Row("evaluation-cancel", (302, 404, 404, SIGN_IN), "post", evaluation_run),
     Row("vaults", (200, 200, 200, SIGN_IN)),
     Row("usage", (200, 200, 200, SIGN_IN)),
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),
@@ -194,7 +217,9 @@ def make_world(cast: Cast) -> World:
         lease_until=timezone.now(),
     )
     mate = VaultMember.objects.get(vault=cast.vault, user=cast.mate)
-    return World(cast, note, mate, talk, question, answer)
+    golden = add_question(cast.vault, "Who is Ottokar?", expected=[note])
+    run = start_run(cast.vault, knobs=Knobs(), user=cast.owner, label="Ottokar")
+    return World(cast, note, mate, talk, question, answer, run, golden.pk)
 
 
 def call(row: Row, world: World, who: str) -> HttpResponse:

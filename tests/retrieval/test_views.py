@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from retrieval.presenters import segments
+from retrieval.presenters.results import segments
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_note
 

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import Unreadable, read_asked
-from retrieval.presenters import result_json
+from retrieval.presenters.results import result_json
 from retrieval.search import search_notes
 
 

@@ -1,0 +1,164 @@
+"""The knobs of a search as a form: what a page offers to turn, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from retrieval.core.types import Fusion, Knobs, Mode
+
+# Knobs that order candidates; the others choose what of them goes into an answer.
+RANKING = ("mode", "fusion", "depth", "rrf_k", "rerank")
+ASSEMBLY = ("neighbours", "chunks_per_note", "token_budget")
+LIMITS = {
+    "depth": (10, 500),
+    "rrf_k": (1, 1000),
+    "neighbours": (0, 5),
+    "chunks_per_note": (1, 20),
+    "token_budget": (200, 200_000),
+}
+_OFF, _ON = "off", "on"
+
+
+@dataclass(frozen=True, slots=True)
+class KnobField:
+    """One control. `kind` is "choice" (of `choices`: value, label) or "number"."""
+
+    name: str
+    label: str
+    kind: str
+    value: str
+    help: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    least: int = 0
+    most: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnobForm:
+    """Controls with their values, and the knobs they stand for: where a value means
+    nothing, its field says so and the knob keeps what it was."""
+
+    fields: tuple[KnobField, ...]
+    knobs: Knobs
+
+    @property
+    def is_valid(self) -> bool:
+        return not any(field.error for field in self.fields)
+
+
+def knob_form(
+    data: Mapping[str, str], base: Knobs, *, prefix: str = "", names: Iterable[str] = RANKING
+) -> KnobForm:
+    """The controls of `names`, called `<prefix><name>`, with what `data` says of them.
+
+    What `data` does not hold is as in `base`.
+    """
+    knobs = base
+    made: list[KnobField] = []
+    for name in names:
+        given = data.get(prefix + name)
+        value, error = getattr(base, name), ""
+        if given is not None:
+            try:
+                value = _read(name, given, value)
+            except ValueError as wrong:
+                error = str(wrong)
+        knobs = replace(knobs, **{name: value})
+        shown = given[:40] if error and given is not None else _shown(value)
+        made.append(_field(prefix + name, name, shown, error))
+    return KnobForm(tuple(made), knobs)
+
+
+def knob_query(knobs: Knobs, base: Knobs, *, prefix: str = "") -> dict[str, str]:
+    """The parameters of an address that turn `base` into `knobs`."""
+    return {
+        prefix + each.name: _shown(getattr(knobs, each.name))
+        for each in fields(Knobs)
+        if getattr(knobs, each.name) != getattr(base, each.name)
+    }
+
+
+def describe(knobs: Knobs, base: Knobs) -> str:
+    """In words what of `knobs` differs from `base`."""
+    labels = _labels()
+    different = [
+        f"{labels.get(name, (name,))[0]} {_choice_label(name, _shown(value))}"
+        for name, value in asdict(knobs).items()
+        if value != getattr(base, name)
+    ]
+    return ", ".join(different) or _("as set")
+
+
+def _read(name: str, given: str, current: Any) -> Any:
+    """A value as typed. Raises ValueError with what would be right."""
+    if isinstance(current, StrEnum):
+        kind = type(current)
+        if given not in list(kind):
+            raise ValueError(_("Choose one of %(all)s.") % {"all": ", ".join(kind)})
+        return kind(given)
+    if isinstance(current, bool):
+        if given not in {_ON, _OFF}:
+            raise ValueError(_("Choose on or off."))
+        return given == _ON
+    least, most = LIMITS[name]
+    if not given.isascii() or not given.isdigit() or not least <= int(given) <= most:
+        raise ValueError(
+            _("Give a whole number from %(least)d to %(most)d.") % {"least": least, "most": most}
+        )
+    return int(given)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return _ON if value else _OFF
+    return str(value)
+
+
+def _field(full_name: str, name: str, value: str, error: str) -> KnobField:
+    label, help_text = _labels()[name]
+    choices = _choices().get(name, ())
+    least, most = LIMITS.get(name, (0, 0))
+    kind = "choice" if choices else "number"
+    return KnobField(full_name, label, kind, value, help_text, choices, least, most, error)
+
+
+def _choice_label(name: str, value: str) -> str:
+    return dict(_choices().get(name, ())).get(value, value)
+
+
+def _labels() -> dict[str, tuple[str, str]]:
+    return {
+        "mode": (_("Arms"), _("Which ways of looking take part.")),
+        "fusion": (_("Fusion"), _("How their lists become one.")),
+        "depth": (_("Depth"), _("Candidates of each arm.")),
+        "rrf_k": (_("RRF k"), _("Only for reciprocal rank.")),
+        "rerank": (_("Rerank"), _("A model orders the best candidates again.")),
+        "neighbours": (_("Neighbours"), _("Passages before and after a hit.")),
+        "chunks_per_note": (_("Per note"), _("Passages of one note at most.")),
+        "token_budget": (_("Tokens"), _("Of all passages together.")),
+        "passages": (_("Passages"), _("Given to the model.")),
+        "alternates": (_("Alternates"), _("Other wordings of a follow-up.")),
+    }
+
+
+def _choices() -> dict[str, tuple[tuple[str, str], ...]]:
+    switch = ((_ON, _("on")), (_OFF, _("off")))
+    return {
+        "mode": (
+            (str(Mode.HYBRID), _("keywords and meaning")),
+            (str(Mode.KEYWORD), _("keywords alone")),
+            (str(Mode.SEMANTIC), _("meaning alone")),
+        ),
+        "fusion": (
+            (str(Fusion.CONVEX), _("by score (convex)")),
+            (str(Fusion.RRF), _("by rank (RRF)")),
+        ),
+        "rerank": switch,
+        "alternates": switch,
+    }

@@ -1,0 +1,147 @@
+"""The lab's columns, ready to be set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from retrieval.core.comparing import Move
+from retrieval.core.types import Arm
+from retrieval.lab import LabRow, Side
+from retrieval.presenters.results import Segment, segments
+from retrieval.presenters.words import arm_sentence, arm_words, is_named, stage_words
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Where a row stands on the other side: `trend` is "up", "down", "same" or "new"."""
+
+    trend: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """A candidate of a column. `facts`: (name, value) pairs under its text."""
+
+    place: int
+    title: str
+    url: str
+    where: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    facts: tuple[tuple[str, str], ...]
+    shift: Shift | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Milliseconds of a stage, and its share of all in percent."""
+
+    name: str
+    ms: str
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownArm:
+    """What an arm did, and why not, in words."""
+
+    name: str
+    text: str
+    reason: str
+    ran: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One side of the lab."""
+
+    rows: tuple[ShownRow, ...]
+    arms: tuple[ShownArm, ...]
+    stages: tuple[Stage, ...]
+    total_ms: str
+    notices: tuple[str, ...]
+    queries: tuple[str, ...]
+    hidden: int
+    permalink: str
+
+
+def column(
+    side: Side, *, moved: Mapping[int, Move] | None = None, is_second: bool = True
+) -> Column:
+    """A side of the lab; with `moved` each row says where it stands on the other side."""
+    total = float(side.timings.get("total", 0.0))
+    return Column(
+        rows=tuple(_row(row, moved, is_second=is_second) for row in side.rows),
+        arms=shown_arms(side.arms),
+        stages=tuple(
+            Stage(stage_words(name), f"{ms:.1f}", round(100 * float(ms) / total) if total else 0)
+            for name, ms in side.timings.items()
+            if name != "total"
+        ),
+        total_ms=f"{total:.0f}",
+        notices=side.notices,
+        queries=tuple(side.run.queries) if side.run else (),
+        hidden=side.hidden,
+        permalink=f"{reverse('lab')}?{urlencode({'run': side.run.pk})}" if side.run else "",
+    )
+
+
+def shown_arms(arms: tuple[Arm, ...]) -> tuple[ShownArm, ...]:
+    """Arms in plain words."""
+    return tuple(
+        ShownArm(arm_words(arm.name), arm_sentence(arm), arm.reason, arm.ran) for arm in arms
+    )
+
+
+def _row(row: LabRow, moved: Mapping[int, Move] | None, *, is_second: bool) -> ShownRow:
+    start, end = row.span
+    address = reverse("note", args=[row.note.vault.slug, row.note.path])
+    headings = [heading for heading in row.heading_path if heading != row.note.title]
+    return ShownRow(
+        place=row.place,
+        title=row.note.title,
+        url=f"{address}?{urlencode({'span': f'{start}-{end}'})}" if end > start else address,
+        where=(row.note.vault.name, row.note.path, *headings),
+        segments=segments(row.snippet.text, row.snippet.marks),
+        facts=tuple(_facts(row)),
+        shift=_shift(moved.get(row.candidate.chunk_id), is_second=is_second) if moved else None,
+    )
+
+
+def _facts(row: LabRow) -> list[tuple[str, str]]:
+    found = row.candidate
+    shown = [(_("Score"), f"{found.score:.4f}")]
+    if found.lexical_rank is not None:
+        measured = f" · BM25 {found.bm25:.2f}" if found.bm25 is not None else ""
+        shown.append((_("Keywords"), f"{found.lexical_rank}.{measured}"))
+    if found.vector_rank is not None:
+        measured = f" · cosine {found.cosine:.3f}" if found.cosine is not None else ""
+        shown.append((_("Meaning"), f"{found.vector_rank}.{measured}"))
+    if found.rerank_rank is not None:
+        shown.append((_("Reranker"), f"{found.rerank_rank}."))
+    if is_named(found):
+        shown.append((_("Note"), is_named(found)))
+    shown += list(row.others)
+    if row.tokens:
+        shown.append((_("Tokens"), str(row.tokens)))
+    return shown
+
+
+def _shift(move: Move | None, *, is_second: bool) -> Shift | None:
+    if move is None:
+        return None
+    here, there = (move.after, move.before) if is_second else (move.before, move.after)
+    if here is None or there is None:
+        return Shift("new", _("only here"))
+    if here == there:
+        return Shift("same", _("same place"))
+    steps = abs(here - there)
+    if here < there:
+        return Shift("up", ngettext("%d place up", "%d places up", steps) % steps)
+    return Shift("down", ngettext("%d place down", "%d places down", steps) % steps)
