@@ -10,7 +10,11 @@ from retrieval.models import RetrievalSettings
 
 def site_knobs() -> Knobs:
     """What the admin chose; the defaults where nobody chose."""
-    row = RetrievalSettings.objects.filter(pk=1).first() or RetrievalSettings()
+    return knobs_of(RetrievalSettings.objects.filter(pk=1).first() or RetrievalSettings())
+
+
+def knobs_of(row: RetrievalSettings) -> Knobs:
+    """The knobs that a row of settings, saved or not, stands for."""
     return Knobs(
         fusion=Fusion(row.fusion),
         passages=row.passages,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from retrieval.core.comparing import Comparison, compare
 from retrieval.core.metrics import Scores
@@ -20,6 +21,7 @@ MOST_SECONDS = 20.0
 def would_be_worse(before: Knobs, after: Knobs) -> Comparison | None:
     """Both knobs over golden questions of all vaults; None when there are none, or when
     nothing of a ranking differs."""
+    before, after = _ranking(before), _ranking(after)
     if before == after:
         return None
     first: dict[str, Scores] = {}
@@ -34,6 +36,19 @@ def would_be_worse(before: Knobs, after: Knobs) -> Comparison | None:
         if time.monotonic() > until:
             break
     return compare(first, second) if first else None
+
+
+def _ranking(knobs: Knobs) -> Knobs:
+    """`knobs` without what only chooses among candidates for an answer."""
+    plain = Knobs()
+    return replace(
+        knobs,
+        passages=plain.passages,
+        chunks_per_note=plain.chunks_per_note,
+        token_budget=plain.token_budget,
+        neighbours=plain.neighbours,
+        alternates=plain.alternates,
+    )
 
 
 def _sample() -> list[tuple[Vault, Asked, list[str]]]:

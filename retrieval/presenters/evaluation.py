@@ -168,7 +168,7 @@ def _figure(name: str, value: float, before: float | None) -> Figure:
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.3f}" if round(value, 3) else "±0"
+    return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "±0"
 
 
 def _question_row(row: Mapping[str, Any], slug: str, turned: dict[str, str]) -> QuestionRow:

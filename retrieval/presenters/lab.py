@@ -19,7 +19,7 @@ from retrieval.presenters.words import arm_sentence, arm_words, is_named, stage_
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Where a row stands on the other side: `trend` is "up", "down", "same" or "new"."""
+    """Where a row stands on the other side: `trend` is "up", "down" or "new"."""
 
     trend: str
     text: str
@@ -119,12 +119,12 @@ def _facts(row: LabRow) -> list[tuple[str, str]]:
     shown = [(_("Score"), f"{found.score:.4f}")]
     if found.lexical_rank is not None:
         measured = f" · BM25 {found.bm25:.2f}" if found.bm25 is not None else ""
-        shown.append((_("Keywords"), f"{found.lexical_rank}.{measured}"))
+        shown.append((_("Keywords"), f"{found.lexical_rank}{measured}"))
     if found.vector_rank is not None:
         measured = f" · cosine {found.cosine:.3f}" if found.cosine is not None else ""
-        shown.append((_("Meaning"), f"{found.vector_rank}.{measured}"))
+        shown.append((_("Meaning"), f"{found.vector_rank}{measured}"))
     if found.rerank_rank is not None:
-        shown.append((_("Reranker"), f"{found.rerank_rank}."))
+        shown.append((_("Reranker"), str(found.rerank_rank)))
     if is_named(found):
         shown.append((_("Note"), is_named(found)))
     shown += list(row.others)
@@ -134,14 +134,14 @@ def _facts(row: LabRow) -> list[tuple[str, str]]:
 
 
 def _shift(move: Move | None, *, is_second: bool) -> Shift | None:
+    """How a row got to its place: told on the second side; "only here" on both."""
     if move is None:
         return None
-    here, there = (move.after, move.before) if is_second else (move.before, move.after)
-    if here is None or there is None:
+    steps = move.steps
+    if steps is None:
         return Shift("new", _("only here"))
-    if here == there:
-        return Shift("same", _("same place"))
-    steps = abs(here - there)
-    if here < there:
+    if not is_second or not steps:
+        return None
+    if steps > 0:
         return Shift("up", ngettext("%d place up", "%d places up", steps) % steps)
-    return Shift("down", ngettext("%d place down", "%d places down", steps) % steps)
+    return Shift("down", ngettext("%d place down", "%d places down", -steps) % -steps)

@@ -152,6 +152,7 @@ def test_worse_settings_are_known_before_they_are_saved(cast: Cast) -> None:
     write_golden_vault(cast.vault)
     hybrid = Knobs()
     assert would_be_worse(KEYWORD, KEYWORD) is None
+    assert would_be_worse(KEYWORD, replace(KEYWORD, passages=3, neighbours=0)) is None
     found = would_be_worse(KEYWORD, hybrid)
     assert found is not None
     assert found.before.questions == 3

@@ -1,0 +1,158 @@
+"""The lab: every candidate with what was measured, two settings, kept searches."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from django.urls import reverse
+
+from retrieval.lab import own_run, side_of
+from retrieval.models import RetrievalRun
+from tests.cast import Cast, make_user
+from tests.retrieval.library import embed, make_embedding_model, write_note
+from vault.access import scope_for
+from vault.models import NoteVector, Vault, VaultMember
+from vault.note_vectors import write_note_vectors
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "Which blue pump stands in the cellar?"
+
+
+@pytest.fixture
+def library(cast: Cast) -> Cast:
+    write_note(cast.vault, "Ops/Pumps.md", "The blue pump stands in the cellar.", "A red valve.")
+    write_note(cast.vault, "Ops/Valves.md", "The red valve hangs in the attic.")
+    write_note(cast.foreign_vault, "Secret.md", "The blue pump of somebody else.")
+    embed(cast.vault, make_embedding_model())
+    return cast
+
+
+def lab(user: Any, **params: Any) -> Any:
+    client = Client()
+    client.force_login(user)
+    return client.get(reverse("lab"), params)
+
+
+def text_of(response: Any) -> str:
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def test_the_empty_lab_says_what_it_is_for(library: Cast) -> None:
+    answer = lab(library.owner)
+    assert answer.status_code == 200
+    assert "Ask something to see every candidate" in text_of(answer)
+    assert not RetrievalRun.objects.exists()
+
+
+def test_every_candidate_is_shown_with_what_each_arm_measured(library: Cast) -> None:
+    content = text_of(lab(library.owner, q=QUESTION, depth=10))
+    assert "Ops/Pumps.md" in content
+    assert re.search(r"<dt>Keywords</dt><dd>1 · BM25 \d+\.\d\d</dd>", content)
+    assert re.search(r"<dt>Meaning</dt><dd>\d · cosine 0\.\d{3}</dd>", content)
+    assert re.search(r"<dt>Score</dt><dd>[01]\.\d{4}</dd>", content)
+    assert "<mark>blue</mark>" in content
+    assert "Database</th>" in content
+    assert "Every vector is compared" in content
+    assert "Secret" not in content
+
+
+def test_the_number_of_candidates_is_chosen(library: Cast) -> None:
+    one = text_of(lab(library.owner, q=QUESTION, top=1))
+    assert one.count("place-number") == 1
+    for odd in ("0", "x", "9999", "-1"):
+        assert lab(library.owner, q=QUESTION, top=odd).status_code == 200
+
+
+def test_two_settings_stand_side_by_side_with_what_moved(library: Cast) -> None:
+    content = text_of(lab(library.owner, q=QUESTION, compare=1, b_mode="keyword"))
+    assert '<h2 id="column-2">Second</h2>' in content
+    assert "Arms keywords alone" in content
+    assert "only here" in content
+    runs = RetrievalRun.objects.order_by("pk")
+    assert [run.mode for run in runs] == ["hybrid", "keyword"]
+
+
+def test_each_knob_is_tried_when_asked_for(library: Cast) -> None:
+    plain = text_of(lab(library.owner, q=QUESTION))
+    assert "effects=1" in plain
+    content = text_of(lab(library.owner, q=QUESTION, effects=1))
+    assert "What each knob does" in content
+    assert "keywords alone" in content
+    assert "fused by rank" in content
+    assert "b_fusion=rrf" in content
+
+
+def test_a_knob_that_means_nothing_is_told_and_nothing_searched(library: Cast) -> None:
+    answer = lab(library.owner, q=QUESTION, depth="many")
+    assert answer.status_code == 400
+    assert "Give a whole number from 10 to 500." in text_of(answer)
+    assert not RetrievalRun.objects.exists()
+
+
+def test_a_reader_who_owns_nothing_has_no_lab(library: Cast) -> None:
+    assert lab(library.mate).status_code == 404
+
+
+def test_staff_look_at_what_they_may_read_and_no_more(library: Cast) -> None:
+    staff = make_user("staff")
+    staff.is_staff = True
+    staff.save()
+    assert lab(staff).status_code == 404
+    VaultMember.objects.create(vault=library.vault, user=staff)
+    content = text_of(lab(staff, q="blue pump", vault=["team", "foreign"]))
+    assert "Ops/Pumps.md" in content
+    assert "Secret" not in content
+
+
+def test_a_kept_search_is_opened_again_by_whoever_asked(library: Cast) -> None:
+    lab(library.owner, q=QUESTION, fusion="rrf")
+    run = RetrievalRun.objects.get()
+    content = text_of(lab(library.owner, run=run.pk))
+    assert "A search that was kept" in content
+    assert "Fusion by rank (RRF)" in content
+    assert "Ops/Pumps.md" in content
+    assert RetrievalRun.objects.count() == 1
+    assert lab(library.outsider, run=run.pk).status_code == 404
+    for odd in ("x", "9" * 30, "0"):
+        assert lab(library.owner, run=odd).status_code == 404
+
+
+def test_a_kept_search_shows_no_note_that_may_not_be_read_any_more(library: Cast) -> None:
+    lab(library.owner, q=QUESTION)
+    run = own_run(library.owner.pk, RetrievalRun.objects.get().pk)
+    assert run is not None
+    seen = side_of(run, scope=scope_for(library.owner), top=10)
+    assert seen.rows
+    assert seen.hidden == 0
+    VaultMember.objects.filter(user=library.owner).delete()
+    hidden = side_of(run, scope=scope_for(library.owner), top=10)
+    assert hidden.rows == ()
+    assert hidden.hidden == len(seen.rows)
+
+
+def test_notes_like_a_note_are_listed(library: Cast) -> None:
+    model = Vault.objects.get(pk=library.vault.pk).embedding_model
+    assert model is not None
+    write_note_vectors(library.vault.pk, model)
+    assert NoteVector.objects.exists()
+    content = text_of(lab(library.owner, like="Pumps"))
+    assert "Valves</a>" in content
+    assert "Secret" not in content
+    assert "no note “Nobody” here" in text_of(lab(library.owner, like="Nobody"))
+    NoteVector.objects.all().delete()
+    assert "has no vector yet" in text_of(lab(library.owner, like="Pumps"))
+
+
+def test_a_database_that_gives_up_is_said(library: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def give_up(*args: object, **kwargs: object) -> None:
+        raise OperationalError("canceling statement due to statement timeout")
+
+    monkeypatch.setattr("retrieval.lab_views.examine", give_up)
+    answer = lab(library.owner, q=QUESTION)
+    assert answer.status_code == 503
+    assert "took too long" in text_of(answer)
