@@ -78,7 +78,7 @@ class EvalRun(models.Model):
         indexes = [models.Index(fields=["vault", "-created"], name="evalrun_newest_of_vault")]
 
     def __str__(self) -> str:
-        return f"{self.label or self.vault_id}, {self.created:%Y-%m-%d %H:%M}"
+        return f"{self.state}, {self.created:%Y-%m-%d %H:%M}"
 
     @property
     def done(self) -> int:
