@@ -75,11 +75,11 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def measure(folder: Path, notes: int, embed: int) -> None:
-    from vault.adding import add_vault
+    from vault.adding import add_vault, place_of
     from vault.models import Chunk
     from vault.sync import sync_vault
 
-    vault, _created = add_vault(folder, slug="benchmark-ingest")
+    vault, _created = add_vault(place_of(folder), slug="benchmark-ingest")
     try:
         seconds, run = timed(lambda: sync_vault(vault.pk))
         print(f"first import: {notes / seconds:.0f} notes/s, {run.counts['chunks']} chunks")

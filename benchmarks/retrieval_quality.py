@@ -158,7 +158,7 @@ def build_vault(place: Path, *, slug: str = "", kept: Path | None = None) -> Any
 
     from providers.presets import load_presets
     from providers.registry import embedder
-    from vault.adding import add_vault
+    from vault.adding import add_vault, place_of
     from vault.embedding import embed_pending
     from vault.lexemes import refresh_lexemes
     from vault.staleness import fingerprint
@@ -166,7 +166,7 @@ def build_vault(place: Path, *, slug: str = "", kept: Path | None = None) -> Any
 
     load_presets()
     started = time.monotonic()
-    vault, _ = add_vault(place, slug=slug or f"quality-{os.getpid()}")
+    vault, _ = add_vault(place_of(place), slug=slug or f"quality-{os.getpid()}")
     sync_vault(vault.pk)
     refresh_lexemes(force=True)
     synced = time.monotonic()

@@ -20,7 +20,7 @@ from django.core.management.base import CommandError
 from django.utils.text import slugify
 
 from providers.presets import load_presets
-from vault.adding import CannotAdd, add_vault
+from vault.adding import CannotAdd, add_vault, place_of
 from vault.models import Vault
 from vault.tasks import request_sync
 
@@ -106,7 +106,7 @@ def ensure_vault(folder: Path, *, owner: str) -> Vault:
     name = HANDBOOK_NAME if place == HANDBOOK else place.name
     try:
         vault, _new = add_vault(
-            place,
+            place_of(place),
             slug=_free_slug(slugify(name)[:50] or "notes"),
             name=name,
             owner=User.objects.filter(email=owner).first(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -18,6 +17,7 @@ from providers.registry import (
 )
 from vault import heartbeat
 from vault.models import Job, Vault
+from vault.sources import trouble_with
 from vault.status import vault_status
 
 MOST_VAULT_ROWS = 10
@@ -152,8 +152,8 @@ def check_vault(vault: Vault) -> Check:
     name = f"Vault {vault.name}"
     if vault.state == Vault.State.PAUSED:
         return Check(name, Level.BAD, vault.pause_reason, "Answer on the vault's page.")
-    if not Path(vault.place).is_dir():
-        return Check(name, Level.BAD, f"{vault.place} is not there", "Mount or restore the folder.")
+    if trouble := trouble_with(vault):
+        return Check(name, Level.BAD, trouble, "Mend it; the next scan reads the vault then.")
     status = vault_status(vault, with_problems=False)
     text = f"{status.coverage} notes searchable"
     broken = status.failed + status.failed_notes

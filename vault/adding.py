@@ -1,49 +1,107 @@
-"""Make a folder of notes a vault."""
+"""Make a folder of notes, or a git repository, a vault."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
 from providers.registry import default_embedding_model
+from vault.core.git_addresses import looks_like_git, read_git_address
 from vault.models import Vault, VaultMember
 
 
 class CannotAdd(Exception):
-    """`str()` says why the folder cannot become this vault, and what to do."""
+    """`str()` says why it cannot become this vault, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a vault's notes are, and what it is called when nobody says."""
+
+    kind: Vault.SourceKind
+    text: str
+    name: str
+    branch: str = ""
+    token_variable: str = ""
+
+
+def place_of(text: str | Path, *, branch: str = "", token_variable: str = "") -> Place:
+    """A folder on this server, or the https address of a repository. Raises CannotAdd."""
+    if looks_like_git(str(text)):
+        return repository_at(str(text), branch=branch, token_variable=token_variable)
+    if branch or token_variable:
+        raise CannotAdd("Only a git repository has a branch and a token.")
+    folder = Path(text).expanduser().resolve()
+    if not folder.is_dir():
+        raise CannotAdd(f"{folder} is not a folder on this server.")
+    return Place(Vault.SourceKind.FOLDER, str(folder), folder.name)
+
+
+def repository_at(address: str, *, branch: str = "", token_variable: str = "") -> Place:
+    """A git repository, which nobody asked for anything yet. Raises CannotAdd."""
+    try:
+        read = read_git_address(address)
+    except ValueError as error:
+        raise CannotAdd(str(error)) from error
+    kind = Vault.SourceKind.GIT
+    return Place(kind, read.url, read.name, branch.strip(), token_variable.strip())
 
 
 @transaction.atomic
 def add_vault(
-    folder: Path, *, slug: str = "", name: str = "", owner: User | None = None
+    place: Place, *, slug: str = "", name: str = "", owner: User | None = None
 ) -> tuple[Vault, bool]:
-    """The vault of `folder`, and whether it is new. Nothing is read yet: sync it.
+    """The vault of `place`, and whether it is new. Nothing is read yet: sync it.
 
-    Called again with the same folder it returns what is there, and makes `owner` an
+    Called again with the same place it returns what is there, and makes `owner` an
     owner of it. Raises CannotAdd.
     """
-    place = folder.expanduser().resolve()
-    if not place.is_dir():
-        raise CannotAdd(f"{place} is not a folder on this server.")
     slug = slug or slugify(place.name)[:60]
     if not slug or slug != slugify(slug):
         raise CannotAdd(f"“{slug}” is no slug: use letters, digits and dashes (--slug).")
     vault = Vault.objects.filter(slug=slug).first()
-    if vault is not None and Path(vault.place) != place:
+    if vault is not None and (vault.place, vault.git_branch) != (place.text, place.branch):
         raise CannotAdd(f"Vault “{slug}” is already there, for {vault.place}. Choose another slug.")
     created = vault is None
     if vault is None:
-        vault = Vault.objects.create(
-            slug=slug,
-            name=name or place.name,
-            place=str(place),
-            embedding_model=default_embedding_model(),
-        )
+        vault = _create(place, slug=slug, name=name)
     if owner is not None:
         VaultMember.objects.update_or_create(
             vault=vault, user=owner, defaults={"role": VaultMember.Role.OWNER}
         )
     return vault, created
+
+
+def _create(place: Place, *, slug: str, name: str) -> Vault:
+    vault = Vault(
+        slug=slug,
+        name=name or place.name,
+        source_kind=place.kind,
+        place=place.text,
+        git_branch=place.branch,
+        token_variable=place.token_variable,
+        embedding_model=default_embedding_model(),
+    )
+    try:
+        vault.full_clean()
+    except ValidationError as error:
+        raise CannotAdd(" ".join(error.messages)) from error
+    vault.save()
+    return vault
+
+
+def free_slug(name: str) -> str:
+    """A slug from the name that no vault has."""
+    stem = slugify(name)[:50] or "vault"
+    taken = set(Vault.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    number = 2
+    slug = stem
+    while slug in taken:
+        slug = f"{stem}-{number}"
+        number += 1
+    return slug

@@ -58,7 +58,10 @@ class VaultAdmin(admin.ModelAdmin[Vault]):
     readonly_fields = ["state", "pause_reason", "created"]
     actions = ["sync_now", "embed_now", "resume", "resume_and_delete"]
     fieldsets = [
-        (None, {"fields": ["name", "slug", "source_kind", "place"]}),
+        (
+            None,
+            {"fields": ["name", "slug", "source_kind", "place", "git_branch", "token_variable"]},
+        ),
         (_("State"), {"fields": ["state", "pause_reason", "created"]}),
         (_("Search by meaning"), {"fields": ["embedding_model", "next_embedding_model"]}),
         (

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from vault import access
 from vault.models import VaultMember
 from vault.uploads import LARGEST_ARCHIVE
 
@@ -52,10 +53,55 @@ class UploadForm(ArchiveForm):
     field_order = ("name", "archive")
 
 
+class RepositoryForm(forms.Form):
+    """A git repository to follow. Only staff may name a token's variable."""
+
+    address = forms.CharField(
+        label=_("Address"),
+        max_length=1000,
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": "https://git.example.com/team/notes.git",
+                "inputmode": "url",
+                "autocomplete": "off",
+                "spellcheck": "false",
+            }
+        ),
+    )
+    name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, help_text=_("Empty: the repository's.")
+    )
+    branch = forms.CharField(
+        label=_("Branch"), max_length=250, required=False, help_text=_("Empty: the default one.")
+    )
+    token_variable = forms.CharField(
+        label=_("Token variable"),
+        max_length=100,
+        required=False,
+        help_text=_("Of a private repository: the name of an environment variable GIT_TOKEN_…"),
+    )
+
+    def __init__(self, *arguments: Any, may_name_token: bool, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if not may_name_token:
+            del self.fields["token_variable"]
+
+
 class RoleForm(forms.Form):
     """Another role for a member."""
 
     role = forms.ChoiceField(choices=VaultMember.Role.choices)
+
+
+def new_vault_forms(user: access.User) -> dict[str, forms.Form]:
+    """The ways in which this user may make a vault: empty when there is none."""
+    if not access.may_upload(user):
+        return {}
+    may_name_token = bool(getattr(user, "is_staff", False))
+    return {
+        "upload": UploadForm(auto_id="upload_%s"),
+        "repository": RepositoryForm(auto_id="repository_%s", may_name_token=may_name_token),
+    }
 
 
 def read_span(text: str) -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 
 from vault import access
 from vault.core.embeds import embedded_span
+from vault.core.file_kinds import PICTURE_SUFFIXES
 from vault.core.rendering import (
     RenderedNote,
     Resolved,
@@ -26,7 +27,6 @@ from vault.core.rendering import (
 from vault.models import Link, Note, ScrubFinding
 from vault.pictures import picture_finder
 from vault.related import related_notes
-from vault.sources import PICTURE_SUFFIXES
 
 # Longer notes are shown as they stand in the file: a page must not parse for seconds.
 LONGEST_PARSED = 200_000

@@ -9,7 +9,7 @@ from django.core.cache import cache
 
 from vault.core.links import LinkIndex
 from vault.models import Vault
-from vault.sources import FileUnreadable, SourceUnavailable, source_of
+from vault.sources import FileUnreadable, SourceOffline, SourceUnavailable, source_of
 
 LARGEST_PICTURE = 20 * 1024 * 1024
 # A folder is not walked again for every page that shows a picture.
@@ -42,7 +42,7 @@ def read_picture(vault: Vault, path: str) -> tuple[bytes, str] | None:
     """The bytes of a picture and its media type. None: there is none to show at `path`."""
     try:
         data = source_of(vault).read_picture(path, largest=LARGEST_PICTURE)
-    except (FileUnreadable, SourceUnavailable):
+    except (FileUnreadable, SourceOffline, SourceUnavailable):
         return None
     media_type = next((kind for kind, is_it in _SIGNATURES if is_it(data)), None)
     return (data, media_type) if media_type else None
@@ -54,7 +54,7 @@ def _listed(vault: Vault) -> tuple[str, ...]:
     if listed is None:
         try:
             listed = source_of(vault).pictures()
-        except SourceUnavailable:
+        except (SourceOffline, SourceUnavailable):
             listed = ()
         cache.set(key, listed, KEEP_LIST_SECONDS)
     return listed

@@ -27,6 +27,13 @@ LARGE = 200_000
 MOST_SECONDS = 60
 MOST_BYTES = 1024 * 1024 * 1024
 
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_LARGEST_POINTER = 1024
+_LFS_REFUSAL = (
+    "It is a Git LFS pointer: the file itself is kept elsewhere and was not fetched. Store "
+    "notes in git itself, not in LFS."
+)
+
 SERVE = "from vault.reading import serve; serve()"
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -59,6 +66,8 @@ def read_note(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
 
 def parse_file(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
     """As read_note, in this process. Raises whatever the parser raises."""
+    if data.startswith(_LFS_POINTER) and len(data) < _LARGEST_POINTER:
+        return Reading(None, refusal=_LFS_REFUSAL)
     decoded = decode_note(data)
     decode_warnings = tuple((str(warning), None) for warning in decoded.warnings)
     if decoded.text is None:

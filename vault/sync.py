@@ -25,7 +25,14 @@ from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
 from vault.reading import Reading, ReadingOptions, read_note
 from vault.settings_files import read_settings_files
-from vault.sources import FileBusy, FileUnreadable, Source, SourceUnavailable, source_of
+from vault.sources import (
+    FileBusy,
+    FileUnreadable,
+    Source,
+    SourceOffline,
+    SourceUnavailable,
+    source_of,
+)
 from vault.storing import ReadFile, delete_notes, in_batches, move_notes, store, touch
 
 log = structlog.get_logger(__name__)
@@ -77,7 +84,7 @@ def sync_vault(
         except Exception as error:
             _end(run, SyncRun.State.FAILED, work, error=f"{type(error).__name__}: {error}")
             raise
-        return _end(run, work.state(), work, error=work.question)
+        return _end(run, work.state(), work, error=work.question or work.trouble)
 
 
 def answer_pause(vault_id: int, *, delete: bool) -> None:
@@ -110,15 +117,19 @@ class _Sync:
     counts: Counter[str] = field(default_factory=Counter)
     warnings: list[FileWarning] = field(default_factory=list)
     question: str = ""
+    trouble: str = ""
 
     def go(self) -> None:
         if self.vault.state == Vault.State.PAUSED:
             self.question = self.vault.pause_reason
             return
-        source = source_of(self.vault)
         try:
+            source = source_of(self.vault)
             self.on_progress(SyncProgress("scan", 0, 0))
             scan = source.scan()
+        except SourceOffline as error:
+            self.trouble = str(error)
+            return
         except SourceUnavailable as error:
             self._pause(f"{error} Nothing was deleted. Mend it, then resume.")
             return
@@ -133,6 +144,8 @@ class _Sync:
     def state(self) -> SyncRun.State:
         if self.question:
             return SyncRun.State.PAUSED
+        if self.trouble:
+            return SyncRun.State.FAILED
         return SyncRun.State.WARNINGS if self.warnings else SyncRun.State.DONE
 
     def _known(self) -> dict[str, _Known]:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from vault import access, presenters
 from vault.core.archives import ArchivePlan, ArchiveRefused
-from vault.forms import ArchiveForm, UploadForm
+from vault.forms import ArchiveForm, UploadForm, new_vault_forms
 from vault.tasks import request_sync
 from vault.uploads import replace_upload, upload_vault
 
@@ -24,7 +24,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     user = request.user
     if not user.is_authenticated or not access.may_upload(user):
         raise PermissionDenied(_("Only people who edit a vault may upload a new one."))
-    form = UploadForm(request.POST, request.FILES)
+    form = UploadForm(request.POST, request.FILES, auto_id="upload_%s")
     if form.is_valid():
         name, archive = form.cleaned_data["name"], form.cleaned_data["archive"]
         try:
@@ -35,7 +35,11 @@ def upload(request: HttpRequest) -> HttpResponse:
             request_sync(found.pk)
             messages.success(request, _said(plan))
             return redirect("vault", found.slug)
-    context = {"rows": presenters.vault_rows(request.user), "upload": form}
+    context = {
+        "rows": presenters.vault_rows(user),
+        **new_vault_forms(user),
+        "upload": form,
+    }
     return render(request, "vault/vaults.html", context, status=400)
 
 

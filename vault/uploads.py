@@ -19,19 +19,19 @@ import structlog
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.text import slugify
 
 from providers.registry import default_embedding_model
+from vault.adding import free_slug
 from vault.core.archives import ArchivePlan, ArchiveRefused, Entry, Limits, plan_archive
 from vault.core.file_kinds import (
     DEFAULT_CODE_SUFFIXES,
     DRAWING_SUFFIXES,
     NOTE_SUFFIXES,
+    PICTURE_SUFFIXES,
     read_suffixes,
 )
 from vault.locks import Busy, Work, only_one
 from vault.models import Vault, VaultMember
-from vault.sources import PICTURE_SUFFIXES
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +63,7 @@ def upload_vault(archive: IO[bytes], *, name: str, owner: User) -> tuple[Vault, 
         transaction.atomic(),
     ):
         vault = Vault.objects.create(
-            slug=_free_slug(name),
+            slug=free_slug(name),
             name=name,
             source_kind=Vault.SourceKind.UPLOAD,
             place=str(place),
@@ -80,7 +80,7 @@ def replace_upload(vault: Vault, archive: IO[bytes]) -> ArchivePlan:
     Notes that are in both keep their identity; the next sync sees what changed.
     """
     if vault.source_kind != Vault.SourceKind.UPLOAD:
-        raise ArchiveRefused("This vault is a folder on the server: change its files there.")
+        raise ArchiveRefused("This vault was not uploaded: change its files where they are.")
     with _unpacked(archive, _suffixes(vault.code_suffixes)) as (place, plan):
         try:
             with only_one(Work.SYNC, vault.pk, wait=SECONDS_TO_WAIT):
@@ -180,18 +180,6 @@ def _name(info: zipfile.ZipInfo) -> str:
         return info.filename.encode("cp437").decode()
     except UnicodeError:
         return info.filename
-
-
-def _free_slug(name: str) -> str:
-    """A slug from the name that no vault has."""
-    stem = slugify(name)[:50] or "vault"
-    taken = set(Vault.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-    number = 2
-    slug = stem
-    while slug in taken:
-        slug = f"{stem}-{number}"
-        number += 1
-    return slug
 
 
 def _sweep() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import PathConverter
 
-from vault import api, upload_views, views
+from vault import api, connect_views, upload_views, views
 
 
 class FilePathConverter(PathConverter):
@@ -19,6 +19,7 @@ register_converter(FilePathConverter, "file")
 urlpatterns: list[URLPattern] = [
     path("vaults/", views.vaults, name="vaults"),
     path("vaults/upload", upload_views.upload, name="vault-upload"),
+    path("vaults/connect", connect_views.connect, name="vault-connect"),
     path("vaults/<slug:slug>/upload", upload_views.replace, name="vault-replace"),
     path("vaults/<slug:slug>/", views.vault, name="vault"),
     path("vaults/<slug:slug>/state", views.vault_state, name="vault-state"),

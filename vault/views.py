@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from vault import access, presenters
-from vault.forms import MemberForm, RoleForm, UploadForm, read_number, read_span
+from vault.forms import MemberForm, RoleForm, new_vault_forms, read_number, read_span
 from vault.members import MemberRefused, add_member, change_role, remove_member
 from vault.models import ScrubFinding, SyncRun, Vault, VaultMember
 from vault.note_page import note_page
@@ -36,7 +36,7 @@ def vaults(request: HttpRequest) -> HttpResponse:
     """Every vault the reader may open."""
     context = {
         "rows": presenters.vault_rows(request.user),
-        "upload": UploadForm() if access.may_upload(request.user) else None,
+        **new_vault_forms(request.user),
     }
     return render(request, "vault/vaults.html", context)
 

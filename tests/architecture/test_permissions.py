@@ -147,6 +147,7 @@ ROWS = (
     Row("vault-tree", (200, 200, 404, SIGN_IN), kwargs=in_vault),
     Row("vault-sync", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-upload", (400, 403, 400, SIGN_IN), "post"),
+    Row("vault-connect", (400, 403, 400, SIGN_IN), "post"),
     Row("vault-replace", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-retry", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-answer", (302, 404, 404, SIGN_IN), "post", in_vault, {"answer": "resume"}),

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from vault import sources
-from vault.sources import FileBusy, FileUnreadable, FolderSource, Scan, SourceUnavailable
+from vault.sources import folder
+from vault.sources.folder import FolderSource
+from vault.sources.types import FileBusy, FileUnreadable, Scan, SourceUnavailable
 
 
 @pytest.fixture
@@ -214,9 +215,9 @@ def as_nobody() -> Iterator[None]:
 
 def open_way(path: Path) -> None:
     """Let everybody pass through the folders above."""
-    for folder in path.parents:
-        if str(folder).count("/") >= 2:
-            folder.chmod(0o755)
+    for parent in path.parents:
+        if str(parent).count("/") >= 2:
+            parent.chmod(0o755)
 
 
 def test_what_may_not_be_read_is_told_and_named_as_out_of_sight(
@@ -280,7 +281,7 @@ def test_a_file_that_was_written_a_moment_ago_is_left_for_later(
 
 @pytest.mark.parametrize("nanoseconds", [2**62, -(2**62), 10**25])
 def test_a_time_that_no_calendar_holds_is_taken_as_some_time(nanoseconds: int) -> None:
-    assert 1 <= sources._moment(nanoseconds).year <= 9999
+    assert 1 <= folder._moment(nanoseconds).year <= 9999
 
 
 def test_folders_without_end_are_cut_with_a_reason(root: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_folder_on_the_server_is_never_replaced_or_removed(cast: Cast, tmp_pat
     (own / "a.md").write_text("mine")
     Vault.objects.filter(pk=cast.vault.pk).update(place=str(own))
     cast.vault.refresh_from_db()
-    with pytest.raises(ArchiveRefused, match="folder on the server"):
+    with pytest.raises(ArchiveRefused, match="was not uploaded"):
         replace_upload(cast.vault, zipped({"b.md": "x"}))
     cast.vault.source_kind = Vault.SourceKind.UPLOAD
     replace_upload(cast.vault, zipped({"b.md": "x"}))

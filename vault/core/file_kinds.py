@@ -9,6 +9,7 @@ from vault.core.types import NoteKind
 NOTE_SUFFIXES = (".md", ".markdown")
 # Boards of Obsidian, and drawings: only the text in them is read.
 DRAWING_SUFFIXES = (".canvas", ".excalidraw")
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif")
 # What a vault says of itself: settings and personas, which are no notes.
 SETTINGS_FILE = "secondbrain.json"
 PERSONAS_FOLDER = ".claude/agents"
@@ -70,6 +71,11 @@ _DATA = frozenset({"html", "css", "json", "yaml", "toml", "ini", "xml", "text"})
 DEFAULT_CODE_SUFFIXES = " ".join(
     suffix for suffix, language in LANGUAGES.items() if language not in _DATA
 )
+
+
+def suffixes_to_read(code: tuple[str, ...]) -> tuple[str, ...]:
+    """Suffixes of every file that becomes a note, with those of the vault's source files."""
+    return NOTE_SUFFIXES + DRAWING_SUFFIXES + code
 
 
 def suffix_of(path: str) -> str:

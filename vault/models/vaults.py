@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -28,6 +29,7 @@ class Vault(models.Model):
     class SourceKind(models.TextChoices):
         FOLDER = "folder", _("folder on this server")
         UPLOAD = "upload", _("uploaded zip archive")
+        GIT = "git", _("git repository")
 
     class State(models.TextChoices):
         ACTIVE = "active", _("active")
@@ -36,7 +38,25 @@ class Vault(models.Model):
     slug = models.SlugField(unique=True, max_length=60)
     name = models.CharField(max_length=120)
     source_kind = models.CharField(max_length=10, choices=SourceKind, default=SourceKind.FOLDER)
-    place = models.CharField(max_length=1000, help_text=_("Absolute path of the folder."))
+    place = models.CharField(
+        max_length=1000,
+        help_text=_("Absolute path of the folder, or the https address of the repository."),
+    )
+    git_branch = models.CharField(
+        _("branch"),
+        max_length=250,
+        blank=True,
+        help_text=_("Of a git repository; empty: its default branch."),
+    )
+    token_variable = models.CharField(
+        max_length=100,
+        blank=True,
+        validators=[RegexValidator(r"^GIT_TOKEN[A-Z0-9_]*$", _("Names begin with GIT_TOKEN."))],
+        help_text=_(
+            "Environment variable that holds the token of a private repository, such as "
+            "GIT_TOKEN_DOCS; its value is never stored or shown."
+        ),
+    )
     state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
     pause_reason = models.TextField(blank=True)
     embedding_model = models.ForeignKey(

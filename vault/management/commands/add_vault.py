@@ -1,9 +1,8 @@
-"""manage.py add_vault: make a folder on this server a vault."""
+"""manage.py add_vault: make a folder on this server, or a git repository, a vault."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,16 +10,25 @@ from django.core.management.base import BaseCommand, CommandError
 
 from providers.models import EmbeddingModel
 from providers.presets import load_presets
-from vault.adding import CannotAdd, add_vault
+from vault.adding import CannotAdd, add_vault, place_of
 from vault.tasks import request_sync
 
 
 class Command(BaseCommand):
-    help = "Make a folder on this server a vault. The folder is only ever read."
+    help = "Make a folder on this server, or a git repository, a vault. It is only ever read."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument(
+            "place", metavar="FOLDER", help="A folder here, or the https address of a repository."
+        )
         parser.add_argument("--slug", default="", help="Name in addresses; default: folder name.")
+        parser.add_argument("--branch", default="", help="Of a repository; default: its own.")
+        parser.add_argument(
+            "--token-variable",
+            default="",
+            metavar="GIT_TOKEN_…",
+            help="Environment variable that holds the token of a private repository.",
+        )
         parser.add_argument("--name", default="", help="Name for people; default: folder name.")
         parser.add_argument(
             "--owner", default="", metavar="EMAIL", help="Default: the first administrator."
@@ -31,8 +39,13 @@ class Command(BaseCommand):
             load_presets()
         owner = _owner(options["owner"])
         try:
+            place = place_of(
+                options["place"],
+                branch=options["branch"],
+                token_variable=options["token_variable"],
+            )
             vault, created = add_vault(
-                options["folder"], slug=options["slug"], name=options["name"], owner=owner
+                place, slug=options["slug"], name=options["name"], owner=owner
             )
         except CannotAdd as error:
             raise CommandError(str(error)) from error
