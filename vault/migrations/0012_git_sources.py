@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("vault", "0010_embedding_switch"),
+        ("vault", "0011_lexemes_by_vault"),
     ]
 
     operations = [
