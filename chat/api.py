@@ -15,13 +15,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from chat.core.asking import Refused
-from chat.history import own_conversation, own_message_run, thread
+from chat.history import own_conversation, own_message_run
 from chat.ledger import end_abandoned, want_stop
 from chat.models import ChatSettings, Conversation
 from chat.offers import site_catalogue
 from chat.options import chat_options, settings_json
 from chat.runs import delete_conversation
 from chat.serializers import ChatSettingsSerializer, ConversationSerializer
+from chat.threads import thread
 
 PAGE = 100
 

@@ -1,11 +1,11 @@
-"""Turns in the tables: opened with a question, read back as history and as a thread."""
+"""Turns in the tables: opened with a question, and what the model is told of those before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -13,15 +13,13 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from chat.core.asking import Ask, Refused, not_found
-from chat.core.events import RunIds, said_text
-from chat.core.rendering import render_answer
+from chat.core.branches import branch_through, branch_to
+from chat.core.events import RunIds
 from chat.core.titles import title_from_question
-from chat.ledger import end_abandoned, ids_of, read_events
+from chat.ledger import end_abandoned, ids_of
 from chat.models import Conversation, Message, Run, RunEvent
-from chat.rights import RIGHTS_CHANGED, WITHHELD_TEXT, lost_answers
-from chat.sources import passage_json, quotable
+from chat.rights import lost_answers
 from providers.core.types import ChatMessage
-from vault.access import visible_to
 
 # One person's questions must not take every model's queue.
 MOST_RUNS = 5
@@ -51,7 +49,8 @@ class Turn:
 def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float) -> Turn:
     """Keep the question, the empty answer and the run. Raises Refused.
 
-    With `ask.again` the named answer is written anew, beside the old one.
+    With `ask.again` the named answer is written anew, beside the old one; with `ask.edit`
+    the question is asked in place of the named one. The new branch is the one shown.
     """
     try:
         with transaction.atomic():
@@ -74,7 +73,8 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
                 owner_process=owner_process,
                 lease_until=Now() + timedelta(seconds=lease_seconds),
             )
-            conversation.save(update_fields=["updated"])
+            conversation.leaf = answer.pk
+            conversation.save(update_fields=["leaf", "updated"])
     except IntegrityError as error:
         if "run_one_active_in_conversation" in str(error):
             raise Refused("run_active", RUN_ACTIVE) from error
@@ -119,99 +119,15 @@ def own_message_run(user: User, conversation_id: UUID, message_id: UUID) -> RunI
     return ids_of(run)
 
 
-def thread(conversation: Conversation, user: User) -> list[dict[str, Any]]:
-    """The messages of a conversation as a page or an API shows them, oldest first.
-
-    An answer that was asked for again is marked `replaced`. Sources of a vault that `user`
-    may not read any more are named by number only; an answer that rests on one is `withheld`.
-    """
-    end_abandoned(conversation.runs.active().values_list("pk", flat=True))
-    messages = list(conversation.messages.select_related("run").prefetch_related("sources__vault"))
-    readable = set(visible_to(user).values_list("pk", flat=True))
-    lost = lost_answers(user)
-    newest = {m.parent_id: m.pk for m in messages if m.role == Message.Role.ASSISTANT}
-    shown = []
-    for message in messages:
-        data = _message_json(message, readable, is_lost=message.pk in lost)
-        is_answer = message.role == Message.Role.ASSISTANT
-        data["replaced"] = is_answer and newest[message.parent_id] != message.pk
-        shown.append(data)
-    return shown
-
-
-def _message_json(message: Message, readable: set[int], *, is_lost: bool) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "id": str(message.pk),
-        "parent": str(message.parent_id) if message.parent_id else None,
-        "role": message.role,
-        "text": message.text,
-        "status": message.status,
-        "created": message.created.isoformat(),
-    }
-    if message.role == Message.Role.USER:
-        return data
-    sources = [source for source in message.sources.all() if source.vault_id in readable]
-    text, run = message.text, getattr(message, "run", None)
-    if message.status == Message.Status.RUNNING and run is not None:
-        text, data["seq"] = _text_so_far(run)
-        data["run"] = str(run.pk)
-    rendered = render_answer(text, [quotable(source) for source in sources])
-    data |= {
-        "text": text,
-        "withheld": False,
-        "html": rendered.html,
-        "mode": message.mode,
-        "model": message.model_label,
-        "persona": message.persona_name,
-        "error": {
-            "code": message.error_code,
-            "text": message.error,
-            "mend": message.error_mend,
-        },
-        "cut_short": message.cut_short,
-        "usage": message.usage,
-        "notices": message.notices,
-        "citations": [citation.as_json() for citation in rendered.citations],
-        "sources": [passage_json(source) for source in sources],
-        "hidden_sources": _hidden(message, readable),
-        "retrieval_run": message.retrieval_run_id,
-    }
-    return _withheld(data) if is_lost else data
-
-
-def _withheld(data: dict[str, Any]) -> dict[str, Any]:
-    """An answer less all that tells what stands in a vault its reader may not read now."""
-    is_running = data["status"] == Message.Status.RUNNING
-    kept = {name: value for name, value in data.items() if name not in ("run", "seq")}
-    return kept | {
-        "withheld": True,
-        "status": Message.Status.STOPPED if is_running else data["status"],
-        "text": "",
-        "html": "",
-        "error": {"code": RIGHTS_CHANGED, "text": WITHHELD_TEXT, "mend": ""},
-        "notices": [],
-        "citations": [],
-        "retrieval_run": None,
-    }
-
-
-def _hidden(message: Message, readable: set[int]) -> list[int]:
-    return [s.number for s in message.sources.all() if s.vault_id not in readable]
-
-
-def _text_so_far(run: Run) -> tuple[str, int]:
-    events = read_events(run.pk, after=0)
-    return said_text(events), events[-1].seq if events else 0
-
-
 def _conversation(user: User, ask: Ask) -> Conversation:
     if ask.conversation is None:
-        if ask.again is not None:
+        if ask.again is not None or ask.edit is not None:
             raise not_found()
         return Conversation.objects.create(
             owner=user,
             title=title_from_question(ask.text),
             vaults=list(ask.vaults) if ask.vaults is not None else None,
+            temporary=ask.temporary,
         )
     conversation = own_conversation(user, ask.conversation, lock=True)
     if not conversation.title:
@@ -244,25 +160,31 @@ def _question_again(conversation: Conversation, ask: Ask) -> Message | None:
 
 
 def _new_question(conversation: Conversation, ask: Ask) -> Message:
+    """The question as a row: after the shown branch, or in the place of an edited one."""
+    if ask.edit is None:
+        branch = branch_through(parents_of(conversation), conversation.leaf)
+        parent = branch[-1] if branch else None
+    else:
+        edited = conversation.messages.filter(pk=ask.edit, role=Message.Role.USER).first()
+        if edited is None:
+            raise not_found()
+        parent = edited.parent_id
     return Message.objects.create(
-        conversation=conversation,
-        parent=conversation.messages.last(),
-        role=Message.Role.USER,
-        text=ask.text,
+        conversation=conversation, parent_id=parent, role=Message.Role.USER, text=ask.text
     )
+
+
+def parents_of(conversation: Conversation) -> dict[UUID, UUID | None]:
+    """Each message's parent, oldest message first."""
+    return dict(conversation.messages.values_list("pk", "parent_id"))
 
 
 def _said_before(question: Message, lost: set[UUID]) -> list[Message]:
     """The branch that leads to `question`, oldest first, without what may not be read now."""
-    by_id = {m.pk: m for m in question.conversation.messages.all()}
-    said: list[Message] = []
-    at = question.parent_id
-    while at is not None and len(said) < MOST_HISTORY:
-        message = by_id[at]
-        if message.text and message.pk not in lost:
-            said.append(message)
-        at = message.parent_id
-    return said[::-1]
+    parents = parents_of(question.conversation)
+    before = branch_to(parents, question.pk)[:-1][-MOST_HISTORY:]
+    by_id = Message.objects.in_bulk(before)
+    return [by_id[pk] for pk in before if by_id[pk].text and pk not in lost]
 
 
 def _drop_old_events(conversation: Conversation) -> None:

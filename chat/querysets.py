@@ -8,14 +8,45 @@ from django.db import models
 from django.db.models.functions import Now
 
 if TYPE_CHECKING:
-    from chat.models import Conversation, Run  # noqa: F401
+    from chat.models import Conversation, Folder, Run, ShareLink  # noqa: F401
     from vault.access import User
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def owned_by(self, user: User) -> ConversationQuerySet:
-        """A conversation belongs to its owner alone."""
+        """A conversation belongs to its owner alone; what was deleted is gone for them too."""
+        return self.kept_or_deleted_by(user).filter(deleted=None)
+
+    def kept_or_deleted_by(self, user: User) -> ConversationQuerySet:
+        """As owned_by, with what can still be brought back."""
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
+
+    def listed(self) -> ConversationQuerySet:
+        """What lists, searches and exports of everything show."""
+        return self.filter(temporary=False, deleted=None)
+
+
+class FolderQuerySet(models.QuerySet["Folder"]):
+    def owned_by(self, user: User) -> FolderQuerySet:
+        """A folder is its owner's alone."""
+        return self.filter(owner_id=user.pk) if user.is_active else self.none()
+
+
+class ShareLinkQuerySet(models.QuerySet["ShareLink"]):
+    def owned_by(self, user: User) -> ShareLinkQuerySet:
+        """What `user` shared, of conversations that still are."""
+        mine = self.filter(owner_id=user.pk, conversation__deleted=None)
+        return mine if user.is_active else self.none()
+
+    def in_force(self) -> ShareLinkQuerySet:
+        """Neither expired nor revoked, of a person and a conversation that still are there."""
+        return self.filter(
+            revoked=None,
+            expires__gt=Now(),
+            owner__is_active=True,
+            conversation__deleted=None,
+            conversation__temporary=False,
+        )
 
 
 class RunQuerySet(models.QuerySet["Run"]):

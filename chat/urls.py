@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from chat import views
+from chat.views import organising, pages
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", views.home, name="home"),
-    path("ask", views.ask, name="ask"),
-    path("conversations", views.conversations, name="conversations"),
-    path("settings/chat", views.chat_settings, name="chat_settings"),
-    path("c/<uuid:conversation_id>", views.conversation, name="conversation"),
-    path("c/<uuid:conversation_id>/turns/<uuid:message_id>", views.turn, name="turn"),
-    path("c/<uuid:conversation_id>/rename", views.rename_conversation, name="rename_conversation"),
-    path("c/<uuid:conversation_id>/delete", views.delete_conversation, name="delete_conversation"),
+    path("", pages.home, name="home"),
+    path("ask", pages.ask, name="ask"),
+    path("conversations", pages.conversations, name="conversations"),
+    path("settings/chat", pages.chat_settings, name="chat_settings"),
+    path("c/<uuid:conversation_id>", pages.conversation, name="conversation"),
+    path("c/<uuid:conversation_id>/turns/<uuid:message_id>", pages.turn, name="turn"),
+    path("c/<uuid:conversation_id>/organise", organising.organise, name="organise"),
+    path("c/<uuid:conversation_id>/mark/<slug:name>", organising.mark, name="mark_conversation"),
+    path("c/<uuid:conversation_id>/delete", organising.delete, name="delete_conversation"),
+    path("c/<uuid:conversation_id>/restore", organising.restore, name="restore_conversation"),
+    path("folders/<int:folder_id>", organising.folder, name="folder"),
+    path("c/<uuid:conversation_id>/branch", organising.choose, name="choose_branch"),
+    path("c/<uuid:conversation_id>/keep", organising.keep_branch, name="keep_branch"),
     path("", include("chat.api_urls")),
 ]

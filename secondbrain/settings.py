@@ -189,6 +189,7 @@ JOB_HANDLERS = {
     "switch": "vault.index_tasks.switch_job",
     "cleanup": "vault.index_tasks.cleanup_job",
     "evaluate": "retrieval.tasks.evaluate_job",
+    **({"chat_sweep": "chat.tasks.sweep_job"} if "chat" in MODULES else {}),
 }
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.

@@ -39,7 +39,9 @@ def not_found() -> Refused:
 class Ask:
     """A question to answer. None means: not chosen here, use the settings.
 
-    `again` names an answer that is to be written anew, in place of a new question.
+    `again` names an answer that is to be written anew, in place of a new question. `edit`
+    names a question that this one is asked in place of. `temporary` begins a conversation
+    that is kept for a day.
     """
 
     text: str = ""
@@ -49,6 +51,8 @@ class Ask:
     model: int | None = None
     persona: int | None = None
     again: UUID | None = None
+    edit: UUID | None = None
+    temporary: bool = False
     client_id: str = ""
 
 
@@ -63,6 +67,8 @@ def parse_ask(data: Mapping[str, Any]) -> Ask:
         model=_number(data.get("model"), name="model"),
         persona=_number(data.get("persona"), name="persona"),
         again=again,
+        edit=None if again else parse_uuid(data.get("edit"), name="edit"),
+        temporary=_flag(data.get("temporary"), name="temporary"),
         client_id=_client_id(data.get("id")),
     )
 
@@ -136,6 +142,16 @@ def _number(value: object, *, name: str) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
         raise BadAsk(f"“{name}” must be the number of a {name}, or null.")
     return value
+
+
+def _flag(value: object, *, name: str) -> bool:
+    """A form sends words, a script true or false."""
+    flags: dict[object, bool] = {None: False, "": False, "0": False, "1": True}
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str | None) or value not in flags:
+        raise BadAsk(f"“{name}” must be true or false.")
+    return flags[value]
 
 
 def _client_id(value: object) -> str:

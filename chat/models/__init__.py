@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from chat.models.choices import AnswerMode, ChatSettings, Persona
-from chat.models.conversations import Conversation, Message, Source
+from chat.models.conversations import Conversation, Folder, Message, Source
 from chat.models.runs import Run, RunEvent
+from chat.models.sharing import ShareLink
 
 __all__ = [
     "AnswerMode",
     "ChatSettings",
     "Conversation",
+    "Folder",
     "Message",
     "Persona",
     "Run",
     "RunEvent",
+    "ShareLink",
     "Source",
 ]

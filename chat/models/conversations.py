@@ -5,16 +5,44 @@ from __future__ import annotations
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Left, Lower
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.choices import AnswerMode
-from chat.querysets import ConversationQuerySet
+from chat.querysets import ConversationQuerySet, FolderQuerySet
 from retrieval.models import RetrievalRun
 from vault.models import Chunk, Note, Vault
 
+# Characters of a message that its words are indexed of: PostgreSQL refuses a megabyte of them.
+LONGEST_SEARCHED = 200_000
+
+
+class Folder(models.Model):
+    """A place for conversations of one person. Deleting it keeps them."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    name = models.CharField(max_length=80)
+    created = models.DateTimeField(auto_now_add=True)
+
+    objects = FolderQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint("owner", Lower("name"), name="folder_name_once_an_owner")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
 
 class Conversation(models.Model):
+    """Messages of one person, as a tree: an edit or a new version of an answer branches."""
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     title = models.CharField(max_length=200, blank=True)
@@ -24,6 +52,23 @@ class Conversation(models.Model):
     vaults = models.JSONField(
         default=None, null=True, blank=True, help_text=_("slugs; null: all readable vaults")
     )
+    leaf = models.UUIDField(
+        default=None, null=True, help_text=_("A message of the branch that is shown; null: newest.")
+    )
+    folder = models.ForeignKey(
+        Folder, null=True, blank=True, on_delete=models.SET_NULL, db_index=False
+    )
+    pinned = models.BooleanField(default=False)
+    archived = models.BooleanField(default=False)
+    temporary = models.BooleanField(
+        default=False, help_text=_("In no list and no search; deleted a day after its last use.")
+    )
+    deleted = models.DateTimeField(
+        default=None, null=True, help_text=_("Can be brought back for a while from then on.")
+    )
+    origin = models.UUIDField(
+        default=None, null=True, help_text=_("Its id in the file that it was imported from.")
+    )
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now=True)
 
@@ -31,7 +76,24 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["-updated"]
-        indexes = [models.Index(fields=["owner", "-updated"])]
+        indexes = [
+            models.Index(fields=["owner", "-updated"]),
+            models.Index(
+                fields=["folder"],
+                name="chat_conversation_folder",
+                condition=Q(folder__isnull=False),
+            ),
+            models.Index(
+                fields=["updated"],
+                name="chat_conversation_to_delete",
+                condition=Q(temporary=True) | Q(deleted__isnull=False),
+            ),
+            models.Index(
+                fields=["owner", "origin"],
+                name="chat_conversation_origin",
+                condition=Q(origin__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title or str(_("New question"))
@@ -82,7 +144,13 @@ class Message(models.Model):
     class Meta:
         # Two messages of one turn may bear the same clock reading: the question is first.
         ordering = ["created", "-role"]
-        indexes = [models.Index(fields=["conversation", "created"])]
+        indexes = [
+            models.Index(fields=["conversation", "created"]),
+            GinIndex(
+                SearchVector(Left("text", LONGEST_SEARCHED), config="simple"),
+                name="chat_message_words",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.text[:80]

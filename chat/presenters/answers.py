@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from chat.history import thread
 from chat.models import AnswerMode, Conversation, Message
+from chat.threads import thread
 from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
 from vault.access import visible_to
@@ -89,6 +89,26 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Versions:
+    """Messages in one place of the tree, oldest first, and which of them is shown."""
+
+    shown: str
+    all: tuple[str, ...]
+
+    @property
+    def nth(self) -> int:
+        return self.all.index(self.shown) + 1
+
+    @property
+    def earlier(self) -> str:
+        return self.all[self.nth - 2] if self.nth > 1 else ""
+
+    @property
+    def later(self) -> str:
+        return self.all[self.nth] if self.nth < len(self.all) else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """One answer, finished or being written. `run_id` is set while it is being written."""
 
@@ -112,7 +132,7 @@ class Answer:
     hidden_sources: int
     run_id: str = ""
     found: Found | None = None
-    versions: tuple[str, ...] = ()
+    versions: Versions | None = None
 
     @property
     def is_running(self) -> bool:
@@ -146,18 +166,6 @@ class Answer:
         return list(dict.fromkeys(source.where.split(" › ")[0] for source in self.sources))
 
     @property
-    def nth(self) -> int:
-        return self.versions.index(self.id) + 1
-
-    @property
-    def earlier(self) -> str:
-        return self.versions[self.nth - 2] if self.nth > 1 else ""
-
-    @property
-    def later(self) -> str:
-        return self.versions[self.nth] if self.nth < len(self.versions) else ""
-
-    @property
     def markdown(self) -> str:
         """The text with its list of sources, to paste elsewhere."""
         lines = [f"[{s.number}] {s.title}, {_path_of(s)}" for s in self.cited]
@@ -167,11 +175,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and the version of its answer that is shown."""
+    """A question and its answer, in the versions that are shown."""
 
     id: str
+    conversation_id: UUID
     question: str
     answer: Answer | None = None
+    versions: Versions | None = None
 
     @property
     def is_long(self) -> bool:
@@ -179,32 +189,33 @@ class Turn:
         return len(self.question) > LONG_QUESTION or self.question.count("\n") > LONG_LINES
 
 
-def turns_of(conversation: Conversation, user: User, *, chosen: str = "") -> list[Turn]:
-    """The thread, oldest first. `chosen` names an answer to show in place of its newest."""
-    messages = thread(conversation, user)
-    answers: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
+def turns_of(conversation: Conversation, user: User, *, at: UUID | None = None) -> list[Turn]:
+    """The turns of the branch that is shown, oldest first; `at` chooses another one."""
+    messages = thread(conversation, user, at=at)
+    places: dict[str | None, list[str]] = defaultdict(list)
     for message in messages:
-        if message["role"] == Message.Role.ASSISTANT:
-            answers[message["parent"]].append(message)
+        places[message["parent"]].append(message["id"])
     runs = _retrieval_runs(messages)
     names = dict(visible_to(user).values_list("slug", "name"))
-    turns = []
+    turns: list[Turn] = []
     for message in messages:
+        if not message["active"]:
+            continue
+        versions = _versions(message["id"], places[message["parent"]])
         if message["role"] == Message.Role.USER:
-            answer = _shown(answers[message["id"]], chosen)
-            made = _answer(conversation, answer, answers[message["id"]]) if answer else None
-            turns.append(Turn(message["id"], message["text"], made))
+            turns.append(Turn(message["id"], conversation.pk, message["text"], versions=versions))
+        elif turns:
+            answer = replace(_answer(conversation, message), versions=versions)
+            turns[-1] = replace(turns[-1], answer=answer)
     return [_with_found(turn, runs, names) for turn in turns]
 
 
-def _shown(versions: Sequence[dict[str, Any]], chosen: str) -> dict[str, Any] | None:
-    named = [version for version in versions if version["id"] == chosen]
-    return named[0] if named else versions[-1] if versions else None
+def _versions(shown: str, place: list[str]) -> Versions | None:
+    """None where there is only one: nothing is to be chosen."""
+    return Versions(shown, tuple(place)) if len(place) > 1 else None
 
 
-def _answer(
-    conversation: Conversation, message: dict[str, Any], versions: Iterable[dict[str, Any]]
-) -> Answer:
+def _answer(conversation: Conversation, message: dict[str, Any]) -> Answer:
     # The first citation of each passage is what its card begins with.
     quotes = {c["n"]: c["quote"] for c in reversed(message["citations"])}
     return Answer(
@@ -228,8 +239,6 @@ def _answer(
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
         hidden_sources=len(message["hidden_sources"]),
         run_id=message.get("run", ""),
-        versions=tuple(version["id"] for version in versions),
-        found=None,
     )
 
 

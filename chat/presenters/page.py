@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
@@ -17,7 +18,11 @@ from chat.models import AnswerMode, Conversation, Persona
 from chat.offers import site_catalogue
 from chat.options import chat_options
 from chat.presenters.answers import Turn, turns_of
-from chat.presenters.conversations import Group, conversation_groups
+from chat.presenters.conversations import (
+    ConversationList,
+    conversation_list,
+    place_of,
+)
 from chat.presenters.suggestions import suggested_questions
 from vault.access import visible_to
 from vault.models import Note
@@ -50,13 +55,13 @@ class Choices:
 @dataclass(frozen=True)
 class ChatPage:
     choices: Choices
-    groups: list[Group]
+    listed: ConversationList
     settings_form: ChatSettingsForm
     conversation: Conversation | None = None
     turns: list[Turn] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
-    filter: str = ""
     draft: str = ""
+    is_temporary: bool = False
     opens_settings: bool = False
 
     @property
@@ -85,9 +90,10 @@ class ChatPage:
 def home_page(
     user: User,
     *,
-    contains: str = "",
+    listed: ConversationList | None = None,
     draft: str = "",
     chosen: Sequence[str] = (),
+    is_temporary: bool = False,
     opens_settings: bool = False,
 ) -> ChatPage:
     """A new question: what the vaults hold and what one could ask.
@@ -96,25 +102,29 @@ def home_page(
     """
     return ChatPage(
         choices=choices_of(user, chosen=chosen),
-        groups=conversation_groups(user, contains=contains),
+        listed=listed or conversation_list(user),
         settings_form=ChatSettingsForm.of(user),
         suggestions=suggested_questions(user),
-        filter=contains,
         draft=draft,
+        is_temporary=is_temporary,
         opens_settings=opens_settings,
     )
 
 
 def conversation_page(
-    user: User, conversation: Conversation, *, chosen: str = "", draft: str = ""
+    user: User, conversation: Conversation, *, at: UUID | None = None, draft: str = ""
 ) -> ChatPage:
-    """A conversation of `user`, as far as it is written; `draft` stands in the field."""
+    """A conversation of `user`, as far as it is written.
+
+    `at` names a message to show, `draft` stands in the field.
+    """
     return ChatPage(
         choices=choices_of(user, conversation),
-        groups=conversation_groups(user),
+        listed=conversation_list(user, place=place_of(conversation)),
         settings_form=ChatSettingsForm.of(user),
         conversation=conversation,
-        turns=turns_of(conversation, user, chosen=chosen),
+        is_temporary=conversation.temporary,
+        turns=turns_of(conversation, user, at=at),
         draft=draft,
     )
 
@@ -148,6 +158,9 @@ def words(vaults: int) -> dict[str, str]:
         "read": _("Read"),
         "copy": _("Copy"),
         "copied": _("Copied"),
+        "link_copied": _("Link copied"),
+        "undo": _("Undo"),
+        "failed": _("That did not work. Nothing was changed; load the page anew and try again."),
         "saved": _("Settings saved"),
         "done": _("The answer is finished."),
         "stopped": _("The answer was stopped."),

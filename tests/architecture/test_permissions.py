@@ -21,7 +21,7 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from chat.models import Conversation, Message, Run
+from chat.models import Conversation, Folder, Message, Run
 from chat.runs import runs_here
 from providers.presets import load_presets
 from retrieval.core.types import Knobs
@@ -66,6 +66,7 @@ class World:
     answer: Message
     eval_run: EvalRun
     question_id: int
+    folder: Folder
 
 
 def in_vault(world: World) -> dict[str, Any]:
@@ -106,6 +107,14 @@ def message(world: World) -> dict[str, Any]:
 
 def turn(world: World) -> dict[str, Any]:
     return {"conversation_id": world.conversation.pk, "message_id": world.answer.pk}
+
+
+def marked(world: World) -> dict[str, Any]:
+    return {"conversation_id": world.conversation.pk, "name": "pin"}
+
+
+def in_folder(world: World) -> dict[str, Any]:
+    return {"folder_id": world.folder.pk}
 
 
 ROWS = (
@@ -161,8 +170,13 @@ ROWS = (
     # A conversation belongs to one person.
     Row("conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
     Row("turn", (200, 404, 404, SIGN_IN), kwargs=turn),
-    Row("rename_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
-    Row("delete_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("organise", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("mark_conversation", (302, 404, 404, SIGN_IN), "post", marked),
+    Row("choose_branch", (404, 404, 404, SIGN_IN), "post", conversation_id),
+    Row("keep_branch", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("folder", (200, 404, 404, SIGN_IN), kwargs=in_folder),
+    Row("delete_conversation", (302, 404, 404, SIGN_IN), "post", conversation_id),
+    Row("restore_conversation", (302, 404, 404, SIGN_IN), "post", conversation_id),
     Row("api-conversation", (200, 404, 404, 401), kwargs=conversation),
     Row("api-stop", (None, 404, 404, 401), "post", message),
     Row("ask", (None, None, None, SIGN_IN), "post", data={"text": "Who?"}),
@@ -220,7 +234,8 @@ def make_world(cast: Cast) -> World:
     mate = VaultMember.objects.get(vault=cast.vault, user=cast.mate)
     golden = add_question(cast.vault, "Who is Ottokar?", expected=[note])
     run = start_run(cast.vault, knobs=Knobs(), user=cast.owner, label="Ottokar")
-    return World(cast, note, mate, talk, question, answer, run, golden.pk)
+    folder = Folder.objects.create(owner=cast.owner, name="Ottokar and the Heron")
+    return World(cast, note, mate, talk, question, answer, run, golden.pk, folder)
 
 
 def call(row: Row, world: World, who: str) -> HttpResponse:

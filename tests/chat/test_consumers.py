@@ -15,8 +15,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from chat import consumers
-from chat.history import thread
 from chat.models import Conversation, Message
+from chat.threads import thread
 from providers.core.types import TextDelta, Usage, Withdrawal
 from providers.testing import FakeChat
 from tests.cast import Cast

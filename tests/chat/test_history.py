@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -12,13 +11,11 @@ from django.db.models.functions import Now
 
 from chat.core.asking import Ask, Refused
 from chat.core.events import Event, EventType
-from chat.history import MOST_RUNS, Turn, open_turn, own_conversation, own_run, thread
+from chat.history import MOST_RUNS, Turn, open_turn, own_conversation, own_run
 from chat.ledger import Close, append_events, end_abandoned, read_events, save_end
 from chat.models import Conversation, Message, Run, RunEvent, Source
-from chat.rights import WITHHELD_TEXT, has_lost_sources
 from tests.cast import Cast
 from tests.chat.world import PUMP, UPDATED
-from vault.models import VaultMember
 
 
 def begin(cast: Cast, **ask: Any) -> Turn:
@@ -162,73 +159,6 @@ def test_events_of_runs_long_ended_are_dropped_with_the_next_question(cast: Cast
     assert not RunEvent.objects.filter(run=turn.ids.run).exists()
 
 
-def test_the_thread_shows_what_was_answered_and_from_what(cast: Cast) -> None:
-    turn = begin(cast)
-    source = add_source(turn, cast)
-    end(turn, "The pump failed in March [1].")
-    question, answer = thread(conversation_of(turn), cast.mate)
-    assert question["text"] == "When did the pump fail?"
-    assert 'class="cite"' in answer["html"]
-    assert answer["citations"][0]["quote"] == "The pump failed in March."
-    assert answer["sources"][0]["url"].endswith(f"?span=0-{len(PUMP)}&source={source.pk}")
-    assert answer["hidden_sources"] == []
-    assert not answer["replaced"]
-
-
-def test_the_thread_of_a_running_answer_says_where_to_go_on(cast: Cast) -> None:
-    turn = begin(cast)
-    said = [Event(1, EventType.SOURCES, {}), Event(2, EventType.DELTA, {"text": "So far"})]
-    append_events(turn.ids.run, said, lease_seconds=15)
-    answer = thread(conversation_of(turn), cast.mate)[1]
-    assert (answer["status"], answer["text"], answer["seq"]) == ("running", "So far", 2)
-    assert answer["run"] == str(turn.ids.run)
-
-
-def test_sources_of_a_vault_that_may_not_be_read_any_more_are_hidden(cast: Cast) -> None:
-    turn = begin(cast)
-    add_source(turn, cast)
-    end(turn, "The pump failed in March [1].")
-    cast.vault.members.filter(user=cast.mate).delete()
-    answer = thread(conversation_of(turn), cast.mate)[1]
-    assert answer["sources"] == answer["citations"] == []
-    assert answer["hidden_sources"] == [1]
-    assert answer["withheld"]
-    assert answer["text"] == answer["html"] == ""
-    assert answer["error"]["text"] == WITHHELD_TEXT
-    assert "March" not in json.dumps(answer)
-
-
-def test_an_answer_that_was_told_what_may_not_be_read_any_more_is_withheld_too(cast: Cast) -> None:
-    turn = begin(cast)
-    add_source(turn, cast)
-    end(turn, "The pump failed in March [1].")
-    then = begin(cast, text="Say that again", conversation=turn.ids.conversation)
-    end(then, "It failed in March.")
-    assert not has_lost_sources(cast.mate, then.ids.message)
-    cast.vault.members.filter(user=cast.mate).delete()
-    assert has_lost_sources(cast.mate, then.ids.message)
-    assert "failed in March" not in json.dumps(thread(conversation_of(turn), cast.mate))
-    later = begin(cast, text="And now?", conversation=turn.ids.conversation)
-    end(later, "Nothing is known.")
-    assert [message.content for message in later.history] == [
-        "When did the pump fail?",
-        "Say that again",
-    ]
-    shown = [message["text"] for message in thread(conversation_of(turn), cast.mate)]
-    assert shown[1::2] == ["", "", "Nothing is known."]
-    VaultMember.objects.create(vault=cast.vault, user=cast.mate)
-    again = [message["text"] for message in thread(conversation_of(turn), cast.mate)]
-    assert again[1] == "The pump failed in March [1]."
-
-
-def test_a_deleted_vault_hides_its_sources_too(cast: Cast) -> None:
-    turn = begin(cast)
-    add_source(turn, cast)
-    end(turn)
-    cast.vault.delete()
-    assert thread(conversation_of(turn), cast.mate)[1]["hidden_sources"] == [1]
-
-
 def test_a_conversation_belongs_to_its_owner_alone(cast: Cast) -> None:
     turn = begin(cast)
     for stranger in (cast.owner, cast.outsider):
@@ -249,3 +179,50 @@ def test_deleting_a_conversation_takes_everything_in_it(cast: Cast) -> None:
     conversation_of(turn).delete()
     for model in (Conversation, Message, Run, RunEvent, Source):
         assert not model.objects.exists()
+
+
+def test_an_edited_question_begins_a_branch_that_knows_nothing_of_the_other(cast: Cast) -> None:
+    first = begin(cast)
+    end(first)
+    then = begin(cast, text="And why?", conversation=first.ids.conversation)
+    end(then, "Its seal was worn.")
+    edited = begin(
+        cast, text="And who?", conversation=first.ids.conversation, edit=then.user_message
+    )
+    end(edited, "Ann mended it.")
+    question = Message.objects.get(pk=edited.user_message)
+    assert question.parent_id == first.ids.message
+    assert [m.content for m in edited.history] == ["When did the pump fail?", "In March [1]."]
+    later = begin(cast, text="When?", conversation=first.ids.conversation)
+    assert [m.content for m in later.history][2:] == ["And who?", "Ann mended it."]
+    assert Message.objects.get(pk=later.ids.message).told == [
+        str(first.ids.message),
+        str(edited.ids.message),
+    ]
+
+
+def test_the_next_question_goes_on_in_the_branch_that_is_shown(cast: Cast) -> None:
+    first = begin(cast)
+    end(first, "The old answer.")
+    again = begin(cast, text="", conversation=first.ids.conversation, again=first.ids.message)
+    end(again, "The new answer.")
+    assert conversation_of(first).leaf == again.ids.message
+    Conversation.objects.update(leaf=first.ids.message)
+    then = begin(cast, text="And then?", conversation=first.ids.conversation)
+    assert [m.content for m in then.history] == ["When did the pump fail?", "The old answer."]
+    assert conversation_of(first).leaf == then.ids.message
+
+
+def test_only_a_question_of_the_conversation_can_be_edited(cast: Cast) -> None:
+    turn, other = begin(cast), begin(cast)
+    end(turn)
+    for wrong in (turn.ids.message, other.user_message):
+        with pytest.raises(Refused):
+            begin(cast, text="New", conversation=turn.ids.conversation, edit=wrong)
+    with pytest.raises(Refused):
+        begin(cast, text="New", edit=turn.user_message)
+
+
+def test_a_temporary_conversation_is_marked(cast: Cast) -> None:
+    assert conversation_of(begin(cast, temporary=True)).temporary
+    assert not conversation_of(begin(cast)).temporary

@@ -19,9 +19,10 @@ from django.db.models.functions import Now
 
 from chat.core.asking import Ask, Refused
 from chat.core.events import Event
-from chat.history import Turn, thread
+from chat.history import Turn
 from chat.models import Conversation, Message, Run, RunEvent, Source
 from chat.runs import Runs, SignedOut, delete_conversation
+from chat.threads import thread
 from providers.core.types import TextDelta, Usage
 from providers.models import UsageRecord
 from providers.testing import FakeChat

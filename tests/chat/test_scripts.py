@@ -31,7 +31,7 @@ window.asked = [];
 window.make = (key) => {
   window.composer = new Composer(document.getElementById("root"), {}, {
     onAsk: (text) => window.asked.push(text), onStop: () => window.asked.push("STOP"),
-    lastQuestion: () => "The last one?",
+    onUp: () => { window.ups = (window.ups ?? 0) + 1; return true; },
   });
   window.composer.belongTo(key);
 };
@@ -295,9 +295,12 @@ def test_a_question_that_was_refused_comes_back_with_the_reason(field: Page) -> 
     assert field.inner_text("[data-refused]") == "Too many at once."
 
 
-def test_the_up_arrow_takes_up_the_last_question(field: Page) -> None:
+def test_the_up_arrow_edits_the_last_question_from_an_empty_field_alone(field: Page) -> None:
     field.keyboard.press("ArrowUp")
-    assert typed(field) == "The last one?"
+    assert field.evaluate("window.ups") == 1
+    field.keyboard.type("Words")
+    field.keyboard.press("ArrowUp")
+    assert field.evaluate("window.ups") == 1
 
 
 def test_all_vaults_are_no_choice_and_none_cannot_be_chosen(field: Page) -> None:

@@ -18,10 +18,12 @@ FRAGMENT = {"HX-Request": "true"}
 # Every page that names a conversation, and the method that it takes.
 OF_A_CONVERSATION = [
     ("conversation", "get"),
-    ("rename_conversation", "get"),
-    ("rename_conversation", "post"),
-    ("delete_conversation", "get"),
+    ("organise", "get"),
+    ("organise", "post"),
     ("delete_conversation", "post"),
+    ("restore_conversation", "post"),
+    ("keep_branch", "get"),
+    ("keep_branch", "post"),
 ]
 WITHOUT_CONVERSATION = [
     ("home", "get"),
@@ -48,7 +50,7 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(db: None, name: str, method: st
 def test_a_conversation_is_nobody_elses(cast: Cast, name: str, method: str) -> None:
     conversation = make_conversation(cast.owner)
     address = reverse(name, args=[conversation.pk])
-    assert getattr(browser(cast.owner), method)(address).status_code in {200, 302}
+    assert getattr(browser(cast.owner), method)(address).status_code in {200, 302, 422}
     again = make_conversation(cast.owner)
     address = reverse(name, args=[again.pk])
     for stranger in (cast.mate, cast.outsider):
@@ -201,7 +203,7 @@ def test_older_versions_of_an_answer_can_be_read(cast: Cast) -> None:
     assert "The second version" in newest
     assert "The first version" not in newest
     assert "2 of 2" in newest
-    older = page(client, "conversation", conversation.pk, answer=str(first.pk))
+    older = page(client, "conversation", conversation.pk, at=str(first.pk))
     assert "The first version" in older
     assert "1 of 2" in older
 
@@ -250,52 +252,6 @@ def test_the_open_conversation_is_marked_in_the_list(cast: Cast) -> None:
     listed = page(client, "conversations", current=str(conversation.pk))
     assert "aria-current" in listed
     assert "aria-current" not in page(client, "conversations")
-
-
-def test_a_new_title_is_kept_for_good(cast: Cast) -> None:
-    conversation = make_conversation(cast.owner)
-    client = browser(cast.owner)
-    address = reverse("rename_conversation", args=[conversation.pk])
-    response = client.post(address, {"title": "  Pumps \n and valves\x00 "})
-    assert response.status_code == 302
-    conversation.refresh_from_db()
-    assert conversation.title == "Pumps and valves"
-    assert conversation.title_is_final
-
-
-@pytest.mark.parametrize("title", ["", "   ", "x" * 201])
-def test_a_title_that_cannot_be_kept_is_explained(cast: Cast, title: str) -> None:
-    conversation = make_conversation(cast.owner)
-    address = reverse("rename_conversation", args=[conversation.pk])
-    response = browser(cast.owner).post(address, {"title": title})
-    assert "A title has 1 to 200 characters." in response.content.decode()
-    conversation.refresh_from_db()
-    assert conversation.title == "About the pump"
-
-
-def test_deleting_first_says_what_is_lost(cast: Cast) -> None:
-    conversation = make_conversation(cast.owner)
-    add_turn(conversation, "One?", "Yes.")
-    add_turn(conversation, "Two?", "No.")
-    client = browser(cast.owner)
-    address = reverse("delete_conversation", args=[conversation.pk])
-    asked = client.get(address).content.decode()
-    assert "About the pump" in asked
-    assert "2 questions" in asked
-    assert Conversation.objects.filter(pk=conversation.pk).exists()
-    response = client.post(address, follow=True)
-    assert not Conversation.objects.filter(pk=conversation.pk).exists()
-    assert "was deleted" in response.content.decode()
-
-
-def test_dialogs_are_fragments_for_scripts_and_pages_without(cast: Cast) -> None:
-    conversation = make_conversation(cast.owner)
-    client = browser(cast.owner)
-    for name in ("rename_conversation", "delete_conversation"):
-        address = reverse(name, args=[conversation.pk])
-        fragment = client.get(address, headers=FRAGMENT).content.decode()
-        assert fragment.lstrip().startswith("<dialog")
-        assert "<html" in client.get(address).content.decode()
 
 
 def test_the_panel_is_the_chat_without_a_page_around_it(cast: Cast) -> None:

@@ -7,8 +7,8 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from django.urls import reverse
 
-from chat import views
 from chat.models import Conversation, Message, Run
+from chat.views import pages as views
 from providers.core.errors import RateLimited
 from providers.core.types import TextDelta, Usage
 from providers.testing import FakeChat

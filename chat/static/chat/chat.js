@@ -1,8 +1,10 @@
 /* The chat page, and the chat opened over another page: everything is wired here. */
 
 import { copy, toast } from "../secondbrain/js/app.js";
+import { Branches } from "./branches.js";
 import { Citations } from "./citations.js";
 import { Composer } from "./composer.js";
+import { Acts } from "./conversations.js";
 import { countSources, newRun, take } from "./events.js";
 import { ChatSocket } from "./socket.js";
 import { Thread } from "./thread.js";
@@ -12,7 +14,7 @@ const LOOK_EVERY = 5000;
 const SILENT_AFTER = 12000; // a run that says nothing this long is asked after
 
 class Chat {
-  constructor(root) {
+  constructor(root, hash = location.hash) {
     this.root = root;
     this.words = JSON.parse(document.getElementById(`${root.id}-words`).textContent);
     this.conversation = root.dataset.conversation || null;
@@ -23,8 +25,9 @@ class Chat {
     this.composer = new Composer(root, this.words, {
       onAsk: (text) => this.ask({ text }),
       onStop: () => this.stop(),
-      lastQuestion: () => [...root.querySelectorAll("[data-question]")].at(-1)?.textContent,
+      onUp: () => this.branches.editLast(),
     });
+    this.branches = new Branches(root, { ask: (what) => this.ask(what), show: () => this.reload() });
     this.composer.belongTo(this.conversation);
     this.adopt();
     root.addEventListener("click", (event) => this.onClick(event));
@@ -40,7 +43,8 @@ class Chat {
       onState: (state) => this.onState(state),
     });
     this.watch = setInterval(() => this.lookAfterSilent(), LOOK_EVERY);
-    this.thread.toEnd();
+    this.thread.begin(hash);
+    new Acts(root, this.words, (result) => this.onActed(result));
     if (matchMedia("(pointer: fine)").matches) this.composer.text.focus(); // no keyboard over a phone's page
     root.querySelector("[data-open-now]")?.showModal();
   }
@@ -60,11 +64,11 @@ class Chat {
     if (this.over) this.composer.refuse(this.words[this.over]);
     if (this.over || this.composer.isRunning) return;
     const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
-    const answer = what.again ? this.thread.restart(what.answer) : this.thread.add(what.text);
-    const { answer: _, ...fields } = what;
-    const frame = { type: "ask", id, conversation: this.conversation, ...this.composer.choices(), ...fields };
-    this.asked = { id, frame, answer, before: what.answer, isSent: false };
-    if (what.text) this.composer.clear();
+    const { turn, ...fields } = what;
+    const { answer, undo } = turn ? this.thread.branch(turn, what.text) : this.thread.add(what.text);
+    const frame = { type: "ask", id, conversation: this.conversation, temporary: "temporary" in this.root.dataset, ...this.composer.choices(), ...fields };
+    this.asked = { id, frame, answer, undo, isSent: false };
+    if (!turn) this.composer.clear();
     this.composer.running(true);
     this.thread.stage(answer, frame.mode === "no_notes" ? this.words.writing : this.words.searching);
     this.sendAsked();
@@ -81,12 +85,11 @@ class Chat {
   }
 
   takeBack(why) {
-    const { frame, answer, before } = this.asked;
+    const { frame, undo } = this.asked;
     this.asked = null;
-    if (before) answer.replaceWith(before);
-    else answer.closest(".turn").remove();
+    undo();
     this.composer.running(false);
-    if (frame.text) this.composer.giveBack(frame.text, why);
+    if (!frame.again && !frame.edit) this.composer.giveBack(frame.text, why);
     else this.composer.refuse(why);
   }
 
@@ -113,6 +116,10 @@ class Chat {
     if (this.conversation === frame.conversation) return;
     this.conversation = frame.conversation;
     this.root.dataset.conversation = frame.conversation;
+    for (const link of this.root.querySelectorAll("[data-of-conversation]")) {
+      link.href = `${this.address()}/${link.dataset.ofConversation}`;
+      link.hidden = false;
+    }
     this.composer.belongTo(frame.conversation);
     if (!this.root.closest("dialog")) history.replaceState(null, "", this.address());
     this.refreshList();
@@ -203,7 +210,7 @@ class Chat {
       const response = await fetch(`${this.address()}/turns/${state.message}`, { headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(response.statusText);
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      this.thread.finish(answer, page.querySelector("[data-answer]").outerHTML);
+      this.thread.finish(answer, page.querySelector("[data-turn]").outerHTML);
       this.citations.settle(state.message, page.querySelector("[data-sources]")?.outerHTML ?? "");
     } catch {
       this.endAlone(answer, state.end);
@@ -268,13 +275,24 @@ class Chat {
   refreshList() {
     const list = this.root.querySelector("[data-list]");
     const filter = this.root.querySelector(".find input").value;
-    const query = new URLSearchParams({ q: filter, current: this.conversation ?? "", column: this.root.id });
+    const query = new URLSearchParams(list.querySelector("[data-place]")?.dataset.place);
+    query.set("q", filter);
+    query.set("current", this.conversation ?? "");
     window.htmx.ajax("GET", `${this.root.dataset.listUrl}?${query}`, { target: list, swap: "innerHTML" });
   }
 
+  /** Something was done with a conversation, perhaps with this one. */
+  onActed({ conversation, title, gone, reload, list }) {
+    if (title && conversation === this.conversation) this.showTitle(title);
+    if (list) this.root.querySelector("[data-place]").dataset.place = "";
+    if (gone && gone === this.conversation) this.root.querySelector("[data-new]").click();
+    else this.refreshList();
+    if (reload) this.reload();
+  }
+
   /** Turns and passages as the server has them now. */
-  async reload(query = "") {
-    const response = await fetch(`${this.address()}${query}`);
+  async reload() {
+    const response = await fetch(this.address());
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of ["[data-thread]", "[data-right]"]) {
@@ -292,8 +310,6 @@ class Chat {
     if (button) this.copyAnswer(button.closest("[data-answer]"));
     const code = target.closest(".copy-code");
     if (code) copy(code.parentElement.querySelector("code").textContent, this.words.copied);
-    const version = target.closest("[data-version]");
-    if (version) { event.preventDefault(); this.reload(`?answer=${version.dataset.version}`); }
     const answer = target.closest("[data-answer]");
     if (answer) this.citations.showSources(answer.dataset.answer);
   }
@@ -310,7 +326,7 @@ class Chat {
       this.ask({ text: event.submitter.value });
     } else if (form.matches("[data-again]")) {
       event.preventDefault();
-      this.ask({ again: form.dataset.again, answer: form.closest("[data-answer]") });
+      this.ask({ again: form.dataset.again, turn: form.closest("[data-turn]") });
     }
   }
 
@@ -375,7 +391,7 @@ async function load(panel, url) {
   panel.chat?.close();
   panel.innerHTML = await response.text();
   window.htmx.process(panel);
-  panel.chat = new Chat(panel.querySelector("[data-chat]"));
+  panel.chat = new Chat(panel.querySelector("[data-chat]"), address.hash);
   panel.onclick = (event) => {
     const link = event.target.closest("[data-conversation-link], [data-new]");
     if (!link || event.ctrlKey || event.metaKey) return;

@@ -3,8 +3,8 @@
 const DRAFT = "draft:";
 
 export class Composer {
-  /** `onAsk(text)`, `onStop()`; `lastQuestion()` gives what the up-arrow brings back. */
-  constructor(root, words, { onAsk, onStop, lastQuestion }) {
+  /** `onAsk(text)`, `onStop()`; `onUp()` takes the up-arrow in an empty field: true when it did. */
+  constructor(root, words, { onAsk, onStop, onUp }) {
     this.form = root.querySelector("[data-composer]");
     this.text = this.form.querySelector("[data-text]");
     this.send = this.form.querySelector("[data-send]");
@@ -13,7 +13,7 @@ export class Composer {
     this.words = words;
     this.onAsk = onAsk;
     this.onStop = onStop;
-    this.lastQuestion = lastQuestion;
+    this.onUp = onUp;
     this.isRunning = false;
     this.form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
     this.text.addEventListener("keydown", (event) => this.onKey(event));
@@ -48,14 +48,7 @@ export class Composer {
       event.preventDefault();
       this.submit();
     }
-    if (event.key === "ArrowUp" && !this.text.value) {
-      const last = this.lastQuestion();
-      if (!last) return;
-      event.preventDefault();
-      this.text.value = last;
-      this.grow();
-      this.text.setSelectionRange(last.length, last.length);
-    }
+    if (event.key === "ArrowUp" && !this.text.value && this.onUp()) event.preventDefault();
   }
 
   submit() {

@@ -44,22 +44,41 @@ export class Thread {
     this.latest.hidden = true;
   }
 
-  /** A new turn at the end, before the server knows of it. Gives its answer element. */
+  /** Where reading begins: at the message that the address names, else at the end. */
+  begin(hash) {
+    const named = hash.startsWith("#m-") && this.list.querySelector(`[id="${CSS.escape(hash.slice(1))}"]`);
+    if (!named) { this.toEnd(); return; }
+    this.following = false;
+    named.scrollIntoView();
+  }
+
+  /** A new turn at the end, before the server knows of it. Gives its answer, and what takes it back. */
   add(question) {
-    this.list.querySelector("[data-welcome]")?.remove();
+    const welcome = this.list.querySelector("[data-welcome]");
+    const turn = this.newTurn(question);
+    welcome?.remove();
+    this.list.append(turn);
+    this.toEnd();
+    const undo = () => { turn.remove(); if (welcome) this.list.append(welcome); };
+    return { answer: turn.querySelector(".answer"), undo };
+  }
+
+  /** A new branch in the place of `turn`: what followed it goes. Gives the same as `add`. */
+  branch(turn, question) {
+    const gone = [turn];
+    while (gone.at(-1).nextElementSibling) gone.push(gone.at(-1).nextElementSibling);
+    const fresh = this.newTurn(question ?? turn.querySelector("[data-question]").textContent);
+    turn.before(fresh);
+    for (const each of gone) each.remove();
+    this.toEnd();
+    return { answer: fresh.querySelector(".answer"), undo: () => fresh.replaceWith(...gone) };
+  }
+
+  newTurn(question) {
     const turn = this.root.querySelector("[data-turn-template]").content.firstElementChild.cloneNode(true);
     turn.querySelector("[data-question]").textContent = question;
     turn.querySelector(".whole").hidden = question.length <= LONG_QUESTION && question.split("\n").length <= LONG_LINES + 1;
-    this.list.append(turn);
-    this.toEnd();
-    return turn.querySelector(".answer");
-  }
-
-  /** Empty an answer that is written anew. */
-  restart(answer) {
-    const fresh = this.root.querySelector("[data-turn-template]").content.querySelector(".answer").cloneNode(true);
-    answer.replaceWith(fresh);
-    return fresh;
+    return turn;
   }
 
   stage(answer, text) {
@@ -96,7 +115,7 @@ export class Thread {
     const next = fresh.querySelector("[data-prose]");
     this.addCopyButtons(fresh);
     if (prose.innerHTML.trim() === next.innerHTML.trim()) next.replaceWith(prose);
-    answer.replaceWith(fresh);
+    answer.closest(".turn").replaceWith(fresh);
     this.keepUp();
     return fresh;
   }

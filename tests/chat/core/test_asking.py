@@ -33,7 +33,20 @@ def test_a_whole_question_is_read() -> None:
             "persona": 3,
         }
     )
-    assert ask == Ask("Why?", UUID(ID), "notes_only", ("a", "b"), 7, 3, None, "a1")
+    assert ask == Ask("Why?", UUID(ID), "notes_only", ("a", "b"), 7, 3, client_id="a1")
+
+
+def test_an_edit_names_its_question_and_has_words() -> None:
+    ask = parse_ask({"text": "Why not?", "edit": ID, "temporary": "1"})
+    assert (ask.text, ask.edit, ask.temporary) == ("Why not?", UUID(ID), True)
+    assert parse_ask({"again": ID, "edit": ID}).edit is None
+    for bad in (
+        {"text": "x", "edit": "y"},
+        {"text": " ", "edit": ID},
+        {"text": "x", "temporary": 3},
+    ):
+        with pytest.raises(BadAsk):
+            parse_ask(bad)
 
 
 def test_what_is_not_chosen_is_none() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 
@@ -100,11 +101,32 @@ def test_versions_lead_to_each_other(cast: Cast) -> None:
     assert first.parent is not None
     second, third = (add_answer(first.parent, text) for text in ("two", "three"))
     newest = only_answer(turns_of(conversation, cast.owner))
-    assert (newest.id, newest.nth, newest.later) == (str(third.pk), 3, "")
-    assert newest.earlier == str(second.pk)
-    chosen = only_answer(turns_of(conversation, cast.owner, chosen=str(first.pk)))
-    assert (chosen.nth, chosen.earlier, chosen.later) == (1, "", str(second.pk))
-    assert only_answer(turns_of(conversation, cast.owner, chosen="nonsense")).nth == 3
+    assert newest.versions
+    assert (newest.id, newest.versions.nth, newest.versions.later) == (str(third.pk), 3, "")
+    assert newest.versions.earlier == str(second.pk)
+    chosen = only_answer(turns_of(conversation, cast.owner, at=first.pk))
+    assert chosen.versions
+    assert (chosen.versions.nth, chosen.versions.earlier) == (1, "")
+    assert chosen.versions.later == str(second.pk)
+
+
+def test_an_edited_question_shows_its_own_branch(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    first = add_turn(conversation, "When?", "In March.")
+    second = add_turn(conversation, "Why?", "Its seal.")
+    asked = Message.objects.create(
+        conversation=conversation, parent=first, role="user", text="Who?"
+    )
+    add_answer(asked, "Ann.")
+    turns = turns_of(conversation, cast.owner)
+    assert [turn.question for turn in turns] == ["When?", "Who?"]
+    assert turns[0].versions is None
+    assert turns[1].versions
+    assert (turns[1].versions.nth, turns[1].versions.earlier) == (2, str(second.parent_id))
+    older = turns_of(conversation, cast.owner, at=second.parent_id)
+    assert [turn.question for turn in older] == ["When?", "Why?"]
+    assert older[1].answer
+    assert older[1].answer.text == "Its seal."
 
 
 def test_turns_are_in_the_order_they_were_asked(cast: Cast) -> None:
@@ -181,4 +203,9 @@ def test_a_retrieval_that_was_cleared_away_is_simply_not_shown(cast: Cast) -> No
 
 def test_a_question_that_fills_more_than_its_place_is_long() -> None:
     questions = ("x" * 600, "x" * 601, "\n" * 8, "\n" * 9)
-    assert [Turn("1", question).is_long for question in questions] == [False, True, False, True]
+    assert [Turn("1", uuid4(), question).is_long for question in questions] == [
+        False,
+        True,
+        False,
+        True,
+    ]

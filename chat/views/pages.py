@@ -13,35 +13,40 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from chat.core.asking import Ask, Refused, parse_ask, parse_uuid
 from chat.forms import ChatSettingsForm
 from chat.models import Conversation
+from chat.organising import own_folder
 from chat.presenters.answers import turns_of
-from chat.presenters.conversations import conversation_groups
+from chat.presenters.conversations import ConversationList, Place, conversation_list
 from chat.presenters.page import ChatPage, conversation_page, home_page
 from chat.rights import caller_of_session
 from chat.runs import SignedOut, runs_here
-from chat.runs import delete_conversation as delete_with_runs
+from chat.tasks import request_sweep
+from chat.views.reading import own_conversation, reader
 
 # How long a browser without scripts waits for the whole answer before it is shown the page
 # of an answer that is still being written, which then loads itself anew.
 WAIT_FOR_ANSWER = 20.0
-LONGEST_TITLE = 200  # characters, as the column has it
 
 
 @login_required
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    """A new question. `q` filters the list, `text` is put into the field, `vault` chosen."""
+    """A new question. `q` searches the list, `text` is put into the field, `vault` chosen."""
+    is_temporary = "temporary" in request.GET
+    if is_temporary:
+        request_sweep()
     page = home_page(
-        _user(request),
-        contains=request.GET.get("q", ""),
+        reader(request),
+        listed=_listed(request),
         draft=request.GET.get("text", ""),
         chosen=request.GET.getlist("vault"),
+        is_temporary=is_temporary,
         opens_settings="settings" in request.GET,
     )
     return _chat(request, page)
@@ -50,20 +55,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """A conversation, rendered whole. `answer` names an older version of an answer."""
-    found = _own(request, conversation_id)
-    chosen = request.GET.get("answer", "")
-    return _chat(request, conversation_page(_user(request), found, chosen=chosen))
+    """A conversation, rendered whole. `at` names a message whose branch is to be shown."""
+    found = own_conversation(request, conversation_id)
+    return _chat(request, conversation_page(reader(request), found, at=_named(request, "at")))
 
 
 @login_required
 @require_GET
 def turn(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> HttpResponse:
     """One turn and its passages, to take the place of a turn that was being written."""
-    found = _own(request, conversation_id)
-    answer_id = str(message_id)
-    for each in turns_of(found, _user(request), chosen=answer_id):
-        if each.answer and each.answer.id == answer_id:
+    found = own_conversation(request, conversation_id)
+    for each in turns_of(found, reader(request), at=message_id):
+        if each.answer and each.answer.id == str(message_id):
             return render(request, "chat/turn_with_sources.html", {"turn": each})
     raise Http404("No such answer.")
 
@@ -71,13 +74,10 @@ def turn(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> HttpR
 @login_required
 @require_GET
 def conversations(request: HttpRequest) -> HttpResponse:
-    """The list alone, filtered by `q`; `current` is the one that is open."""
-    contains = request.GET.get("q", "")
+    """The list alone: of a place, searched by `q`, or going on after `before`."""
     context = {
-        "groups": conversation_groups(_user(request), contains=contains),
-        "filter": contains,
+        "list": _listed(request),
         "current": request.GET.get("current", ""),
-        "id": "panel-chat" if request.GET.get("column") == "panel-chat" else "chat",
     }
     return render(request, "chat/conversations.html", context)
 
@@ -106,42 +106,10 @@ async def ask(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
-def rename_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """Ask for a new title, or keep the one that was sent for good."""
-    found = _own(request, conversation_id)
-    title = " ".join(request.POST.get("title", "").replace("\x00", "").split())
-    if request.method == "POST" and title and len(title) <= LONGEST_TITLE:
-        Conversation.objects.filter(pk=found.pk).update(title=title, title_is_final=True)
-        return redirect("conversation", found.pk)
-    context = {
-        "conversation": found,
-        "title": title if request.method == "POST" else str(found),
-        "most": LONGEST_TITLE,
-        "is_wrong": request.method == "POST",
-    }
-    return _dialog(request, "chat/rename.html", context)
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def delete_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """Say what would be lost; delete it when that was confirmed."""
-    found = _own(request, conversation_id)
-    if request.method == "POST":
-        title = str(found)
-        delete_with_runs(found)
-        messages.success(request, _("“%(title)s” was deleted.") % {"title": title})
-        return redirect("home")
-    questions = found.messages.filter(role="user").count()
-    return _dialog(request, "chat/delete.html", {"conversation": found, "questions": questions})
-
-
-@login_required
 @require_POST
 def chat_settings(request: HttpRequest) -> HttpResponse:
     """Keep the reader's settings; an error comes back beside its field."""
-    form = ChatSettingsForm.of(_user(request), request.POST)
+    form = ChatSettingsForm.of(reader(request), request.POST)
     is_fragment = bool(request.headers.get("HX-Request"))
     if not form.is_valid():
         template = "chat/settings_form.html" if is_fragment else "chat/settings_page.html"
@@ -150,9 +118,9 @@ def chat_settings(request: HttpRequest) -> HttpResponse:
     if not is_fragment:
         messages.success(request, _("Settings saved."))
         return redirect("home")
-    fresh = home_page(_user(request)).choices
+    fresh = home_page(reader(request)).choices
     response = render(
-        request, "chat/settings_form.html", {"form": ChatSettingsForm.of(_user(request))}
+        request, "chat/settings_form.html", {"form": ChatSettingsForm.of(reader(request))}
     )
     chosen = {"model": fresh.model_id, "persona": fresh.persona_id or 0, "mode": fresh.mode}
     response["HX-Trigger"] = json.dumps({"settings-saved": chosen})
@@ -163,19 +131,25 @@ def _chat(request: HttpRequest, page: ChatPage) -> HttpResponse:
     template = "chat/panel.html" if "panel" in request.GET else "chat/page.html"
     context = {
         "page": page,
-        "groups": page.groups,
-        "filter": page.filter,
+        "list": page.listed,
         "current": page.conversation_id,
         "site_counts": page.site_counts,
     }
     return render(request, template, context)
 
 
-def _dialog(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """As a dialog over the page when scripts ask for it, else as a page of its own."""
-    is_fragment = bool(request.headers.get("HX-Request"))
-    context["base"] = "chat/dialog.html" if is_fragment else "plain.html"
-    return render(request, template, context)
+def _listed(request: HttpRequest) -> ConversationList:
+    """The list that the address describes; a folder that is not there is none."""
+    user, asked = reader(request), request.GET
+    folder = None
+    if "folder" in asked:
+        try:
+            folder = own_folder(user, asked["folder"])
+        except Refused as refused:
+            raise Http404(str(refused)) from refused
+    place = Place(folder=folder, is_archive="archive" in asked)
+    contains, before = asked.get("q", ""), asked.get("before", "")
+    return conversation_list(user, place=place, contains=contains, before=before)
 
 
 def _ask_of(request: HttpRequest) -> Ask:
@@ -192,15 +166,15 @@ async def _refused(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 def _refused_page(request: HttpRequest, refused: Refused) -> HttpResponse:
     messages.error(request, str(refused))
-    user, draft = _user(request), request.POST.get("text", "")
-    found = _named(user, request.POST.get("conversation", ""))
+    user, draft = reader(request), request.POST.get("text", "")
+    found = _asked_in(user, request.POST.get("conversation", ""))
     page = conversation_page(user, found, draft=draft) if found else home_page(user, draft=draft)
     response = _chat(request, page)
     response.status_code = refused.status
     return response
 
 
-def _named(user: User, conversation_id: str) -> Conversation | None:
+def _asked_in(user: User, conversation_id: str) -> Conversation | None:
     """The reader's conversation that a form names; None when it names none of theirs."""
     try:
         wanted = parse_uuid(conversation_id, name="conversation")
@@ -211,12 +185,9 @@ def _named(user: User, conversation_id: str) -> Conversation | None:
     return Conversation.objects.owned_by(user).filter(pk=wanted).first()
 
 
-def _own(request: HttpRequest, conversation_id: UUID) -> Conversation:
-    """The reader's conversation; 404 alike for missing and foreign ones."""
-    return get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
-
-
-def _user(request: HttpRequest) -> User:
-    """The signed-in reader: login_required stands before every use."""
-    assert isinstance(request.user, User)  # noqa: S101 -- narrows the type
-    return request.user
+def _named(request: HttpRequest, name: str) -> UUID | None:
+    """The message that the address names, None for none or nonsense."""
+    try:
+        return UUID(request.GET.get(name, ""))
+    except ValueError:
+        return None

@@ -1,0 +1,81 @@
+"""Search in one's own messages: by words, by any part of one, and past a slip of the pen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.contrib.postgres.search import SearchQuery, SearchVector
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Left
+
+from chat.core.excerpts import Excerpt, excerpt
+from chat.models import Conversation, Message
+from chat.models.conversations import LONGEST_SEARCHED
+from chat.rights import lost_answers
+
+MOST_HITS = 50
+LONGEST_QUERY = 200
+MOST_WORDS = 12
+# A slip is looked for in words of this length: shorter ones are like too many others.
+SHORTEST_MISTYPED = 4
+# Two letters in the wrong order leave a word of eight 0.38 of its trigrams.
+NEAR = 0.35
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that has what was looked for; without one it is the conversation's title."""
+
+    conversation: Conversation
+    message: UUID | None
+    excerpt: Excerpt
+
+
+def find_messages(user: User, wanted: str) -> list[Hit]:
+    """Where `wanted` stands in the user's titles and messages, newest conversation first.
+
+    Temporary and deleted conversations are left out, and answers that may not be read now:
+    these must not be guessed letter by letter either.
+    """
+    text = " ".join(wanted.replace("\x00", "").split())[:LONGEST_QUERY]
+    words = [word.casefold() for word in _WORD.findall(text)][:MOST_WORDS]
+    if not text:
+        return []
+    mine = Conversation.objects.owned_by(user).listed()
+    titled = mine.filter(title__icontains=text)[:MOST_HITS]
+    said = Message.objects.filter(conversation__in=mine).exclude(pk__in=lost_answers(user))
+    found = _newest(said.filter(_matches(text, words))) if words else []
+    if not found and not titled and max(map(len, words), default=0) >= SHORTEST_MISTYPED:
+        found = _like(said, text)
+    hits = [Hit(conversation, None, excerpt("", words)) for conversation in titled]
+    hits += [Hit(m.conversation, m.pk, excerpt(m.text, words)) for m in found]
+    return sorted(hits, key=lambda hit: hit.conversation.updated, reverse=True)[:MOST_HITS]
+
+
+def _matches(text: str, words: list[str]) -> Q:
+    """Every word, the last ones perhaps not typed to the end; or the text as it stands."""
+    query = SearchQuery(
+        " & ".join(f"'{word}':*" for word in words), search_type="raw", config="simple"
+    )
+    vector = SearchVector(Left("text", LONGEST_SEARCHED), config="simple")
+    ids = Message.objects.annotate(words=vector).filter(words=query).values("pk")
+    return Q(pk__in=ids) | Q(text__icontains=text)
+
+
+def _like(said: QuerySet[Message], text: str) -> list[Message]:
+    """Messages with a word like it, by trigrams; none where the server has none."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'")
+        if not cursor.fetchone():
+            return []
+        cursor.execute(f"SET LOCAL pg_trgm.word_similarity_threshold = {NEAR}")
+        return _newest(said.filter(text__trigram_word_similar=text))
+
+
+def _newest(said: QuerySet[Message]) -> list[Message]:
+    return list(said.select_related("conversation").order_by("-created")[:MOST_HITS])

@@ -1,0 +1,68 @@
+/* Branches of a conversation: editing a question, and the arrows between versions. */
+
+export class Branches {
+  /** `ask({edit, text, turn})` asks the edited question; `show()` draws the branch anew. */
+  constructor(root, { ask, show }) {
+    this.root = root;
+    this.ask = ask;
+    this.show = show;
+    root.addEventListener("submit", (event) => this.onSubmit(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
+    root.addEventListener("toggle", (event) => { if (event.target.matches("[data-edit]") && event.target.open) this.begin(event.target); }, true);
+  }
+
+  /** Open the last question for editing. False when there is none. */
+  editLast() {
+    const edit = [...this.root.querySelectorAll("[data-edit]")].at(-1);
+    if (edit) edit.open = true;
+    return Boolean(edit);
+  }
+
+  begin(edit) {
+    const text = edit.querySelector("textarea");
+    text.focus();
+    text.setSelectionRange(text.value.length, text.value.length);
+  }
+
+  end(edit) {
+    edit.open = false;
+    edit.querySelector("form").reset();
+    edit.querySelector("summary").focus();
+  }
+
+  onSubmit(event) {
+    const form = event.target;
+    if (form.matches("[data-edit-form]")) {
+      event.preventDefault();
+      const text = form.elements.text.value.trim();
+      if (text) this.ask({ edit: form.elements.edit.value, text, turn: form.closest("[data-turn]") });
+    } else if (form.matches("[data-branch]")) {
+      event.preventDefault();
+      this.choose(form, event.submitter);
+    }
+  }
+
+  async choose(form, button) {
+    const isBack = button.matches(".back");
+    const response = await fetch(form.action, { method: "POST", body: new FormData(form, button), headers: { "HX-Request": "true" } });
+    if (!response.ok) { form.submit(); return; } // the page itself says what is wrong
+    await this.show();
+    const place = this.root.querySelector(`[id="m-${button.value}"]`);
+    const arrows = place?.querySelector("[data-branch]:not(article .answer *)") ?? place?.querySelector("[data-branch]");
+    place?.scrollIntoView({ block: "nearest" });
+    (arrows?.querySelector(isBack ? ".back:enabled" : "button:not(.back):enabled") ?? arrows?.querySelector("button:enabled"))?.focus();
+  }
+
+  onKey(event) {
+    const edit = event.target.closest("[data-edit]");
+    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (edit?.open && event.key === "Escape") { event.preventDefault(); this.end(edit); }
+    if (edit?.open && event.key === "Enter" && !event.shiftKey && event.target.matches("textarea")) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+    }
+    const side = { ArrowLeft: ".back", ArrowRight: "button:not(.back)" }[event.key];
+    const button = side && event.target.closest("[data-branch]")?.querySelector(side);
+    if (button && !button.disabled) { event.preventDefault(); button.click(); }
+  }
+}

@@ -1,0 +1,64 @@
+/* What is done with conversations: dialogs from the server, what they send, and undo. */
+
+import { copy, toast } from "../secondbrain/js/app.js";
+
+export class Acts {
+  /** `onDone(result)` with what the server says was done. */
+  constructor(root, words, onDone) {
+    this.root = root;
+    this.words = words;
+    this.onDone = onDone;
+    this.place = root.querySelector("[data-dialogs]");
+    root.addEventListener("click", (event) => this.onClick(event));
+    root.addEventListener("submit", (event) => this.onSubmit(event));
+  }
+
+  onClick(event) {
+    const link = event.target.closest("[data-dialog]");
+    if (link && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      this.show(fetch(link.href, { headers: { "HX-Request": "true" } }));
+    }
+    const field = event.target.closest("[data-copy-link]")?.parentElement.querySelector("input");
+    if (field) copy(field.value, this.words.link_copied);
+  }
+
+  onSubmit(event) {
+    const form = event.target;
+    if (!form.matches("[data-act]")) return;
+    // The page of what is deleted cannot stay: the next one says so, with its Undo.
+    if (form.dataset.gone === this.root.dataset.conversation && !this.root.closest("dialog")) return;
+    event.preventDefault();
+    this.send(form.action, new FormData(form, event.submitter));
+  }
+
+  send(address, body) {
+    return this.show(fetch(address, { method: "POST", body, headers: { "HX-Request": "true" } }));
+  }
+
+  /** A dialog is shown; what was done is told, and can be taken back. */
+  async show(asked) {
+    const response = await asked.catch(() => null);
+    if (!response?.ok) { toast(this.words.failed); return; }
+    this.place.querySelector("dialog")?.close();
+    if (response.headers.get("content-type").includes("json")) {
+      this.place.replaceChildren();
+      this.done(await response.json());
+      return;
+    }
+    this.place.innerHTML = await response.text();
+    this.place.querySelector("dialog")?.showModal();
+  }
+
+  done(result) {
+    const undo = { label: this.words.undo, run: () => this.takeBack(result.undo) };
+    toast(result.said, result.undo ? undo : null);
+    this.onDone(result);
+  }
+
+  takeBack(address) {
+    const body = new FormData();
+    body.set("csrfmiddlewaretoken", this.root.querySelector("[name=csrfmiddlewaretoken]").value);
+    return this.send(address, body);
+  }
+}

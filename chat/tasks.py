@@ -1,0 +1,21 @@
+"""What the queue calls for the chat, and how its edges ask for it."""
+
+from __future__ import annotations
+
+from chat.organising import KEPT_FOR, sweep_conversations
+from vault import jobs
+from vault.jobs import Again
+from vault.models import Job
+
+# Seconds between two looks while something waits for its end.
+LOOK_EVERY = 3600.0
+
+
+def request_sweep() -> Job:
+    """Something was deleted, or is temporary: look when its time is over."""
+    return jobs.want("chat_sweep", key="chat_sweep", after=KEPT_FOR.total_seconds())
+
+
+def sweep_job(job: Job) -> Again | None:
+    """Delete what is due; look again while something waits."""
+    return Again(after=LOOK_EVERY) if sweep_conversations() else None

@@ -1,0 +1,1 @@
+"""Pages of the chat, by what they are about."""
