@@ -52,8 +52,9 @@ def find_messages(user: User, wanted: str) -> list[Hit]:
     found = _newest(said.filter(_matches(text, words))) if words else []
     if not found and not titled and max(map(len, words), default=0) >= SHORTEST_MISTYPED:
         found = _like(said, text)
-    hits = [Hit(conversation, None, excerpt("", words)) for conversation in titled]
-    hits += [Hit(m.conversation, m.pk, excerpt(m.text, words)) for m in found]
+    hits = [Hit(m.conversation, m.pk, excerpt(m.text, words)) for m in found]
+    shown = {hit.conversation.pk for hit in hits}
+    hits += [Hit(each, None, excerpt("", words)) for each in titled if each.pk not in shown]
     return sorted(hits, key=lambda hit: hit.conversation.updated, reverse=True)[:MOST_HITS]
 
 
