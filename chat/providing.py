@@ -58,7 +58,7 @@ class Providing:
     chat_provider: ChatProviderFor
     retrieve: Retrieve
     record_usage: RecordUsage
-    count_tokens: Callable[[str], int]
+    counter_for: Callable[[ChatModel], Callable[[str], int]]
     limit_notices: Callable[[int | None, ChatModel], tuple[str, ...]]
 
     async def keep_usage(
@@ -83,12 +83,12 @@ class Providing:
 
 def site_providing() -> Providing:
     """Those of this install."""
+    from providers.calibration import counter_for
     from providers.limits import limit_notices
     from providers.registry import chat_provider
     from providers.usage import arecord_usage
     from retrieval.pipeline import retrieve
-    from vault.core.tokens import estimate_tokens
 
     return Providing(
-        site_catalogue(), chat_provider, retrieve, arecord_usage, estimate_tokens, limit_notices
+        site_catalogue(), chat_provider, retrieve, arecord_usage, counter_for, limit_notices
     )

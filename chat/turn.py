@@ -222,7 +222,7 @@ def _prompt(
         mark=secrets.token_hex(8),
     )
     limits = ModelLimits(options.model.name, window, options.model.max_output_tokens)
-    return build_prompt(parts, limits, count_tokens=providing.count_tokens)
+    return build_prompt(parts, limits, count_tokens=providing.counter_for(options.model))
 
 
 async def _ask_model(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -158,7 +158,7 @@ class ProviderModelAdmin(admin.ModelAdmin[Any]):
     list_filter = ("provider", "enabled", "is_default", "origin")
     list_select_related = ("provider",)
     search_fields = ("name", "label")
-    readonly_fields = ("origin", "edited", "missing_since")
+    readonly_fields: ClassVar[tuple[str, ...]] = ("origin", "edited", "missing_since")
     autocomplete_fields = ("provider",)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -201,6 +201,7 @@ class ProviderModelAdmin(admin.ModelAdmin[Any]):
 
 @admin.register(ChatModel)
 class ChatModelAdmin(ProviderModelAdmin):
+    readonly_fields = (*ProviderModelAdmin.readonly_fields, "token_factor")
     list_display = (
         "__str__",
         "name",

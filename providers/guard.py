@@ -15,6 +15,7 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 
 from providers import circuits
+from providers.calibration import learn_from
 from providers.core.circuit import Circuit
 from providers.core.errors import (
     EgressRefused,
@@ -23,9 +24,16 @@ from providers.core.errors import (
     ProviderError,
 )
 from providers.core.protocols import ChatProvider, Embedder, Reranker, Vectors
-from providers.core.types import ChatRequest, RankedText, ReasoningDelta, StreamPart, TextDelta
+from providers.core.types import (
+    ChatRequest,
+    RankedText,
+    ReasoningDelta,
+    StreamPart,
+    TextDelta,
+    Usage,
+)
 from providers.limits import refuse_over_limit
-from providers.models import Provider
+from providers.models import ChatModel, Provider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -40,20 +48,22 @@ R = TypeVar("R")
 class GuardedChat:
     """A chat backend that refuses over a limit and while its provider is left alone."""
 
-    def __init__(self, backend: ChatProvider, provider: Provider, *, user_id: int | None) -> None:
+    def __init__(self, backend: ChatProvider, model: ChatModel, *, user_id: int | None) -> None:
         self.backend = backend
-        self._provider = provider
+        self._model = model
         self._user_id = user_id
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamPart]:
         """As the backend's. Raises LimitReached and CircuitOpen before anything is sent."""
         await apart(refuse_over_limit, self._user_id)
-        async with _call(self._provider) as call:
+        async with _call(self._model.provider) as call:
             stream = cast("AsyncGenerator[StreamPart, None]", self.backend.stream(request))
             async with aclosing(stream) as parts:
                 async for part in parts:
                     if isinstance(part, TextDelta | ReasoningDelta):
                         await call.has_content()
+                    if isinstance(part, Usage):
+                        await apart(learn_from, self._model, request, part)
                     yield part
 
 

@@ -100,6 +100,11 @@ class ChatModel(ProviderModel):
     output_price = models.DecimalField(
         max_digits=10, decimal_places=4, default=0, help_text=_("USD for a million tokens")
     )
+    token_factor = models.FloatField(
+        default=1.0,
+        editable=False,
+        help_text=_("Tokens as the provider counts them, for one of the estimate: learned."),
+    )
     of_vault = models.PositiveBigIntegerField(
         null=True,
         blank=True,

@@ -86,7 +86,7 @@ def chat_provider(model: ChatModel, *, user_id: int | None) -> ChatProvider:
     backend = chat_backend(model)
     if model.provider.kind in FREE_KINDS:
         return backend
-    return GuardedChat(backend, model.provider, user_id=user_id)
+    return GuardedChat(backend, model, user_id=user_id)
 
 
 def embedder(model: EmbeddingModel) -> Embedder:

@@ -11,6 +11,8 @@ runs as a process of its own. A chat model's *name* is then its script: steps se
     pause:<seconds> waits before each delta that follows
     stop:<reason>   end | length | tool | filter
     fail:<code>     raises the error with this code (providers/core/errors.py)
+    tokens:<factor>:<window>  counts tokens as the estimate times the factor, and refuses
+                    what is longer than this window, whatever its row says
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from providers.core import errors
 from providers.core.extractive import first_sentence
 from providers.core.protocols import Vectors
 from providers.core.text import clean
+from providers.core.tokens import estimate_usage
 from providers.core.types import (
     ChatRequest,
     EmbeddingSpec,
@@ -97,7 +100,7 @@ class FakeChat:
 
 def parse_script(request: ChatRequest) -> list[Step]:
     """The steps that the model name of `request` spells. Raises ModelNotFound."""
-    pause, stop = 0.0, "end"
+    pause, stop, asked = 0.0, "end", sum(len(m.content.split()) for m in request.messages)
     steps: list[Step] = []
     for part in request.model.split("|"):
         verb, _, argument = part.strip().partition(":")
@@ -107,13 +110,24 @@ def parse_script(request: ChatRequest) -> list[Step]:
         if verb == "stop":
             stop = argument
             continue
+        if verb == "tokens":
+            asked = _counted(request, argument)
+            continue
         for step in _steps_of(verb, argument, request):
             steps.extend((pause, step) if pause else (step,))
     if stop not in get_args(StopReason):
         raise errors.ModelNotFound(f"The fake model knows no stop reason {stop!r}.")
     written = sum(len(step.text.split()) for step in steps if isinstance(step, TextDelta))
-    asked = sum(len(message.content.split()) for message in request.messages)
     return [*steps, Usage(asked, written, cast("StopReason", stop))]
+
+
+def _counted(request: ChatRequest, argument: str) -> int:
+    """Tokens of the request in a tokenizer of its own. Raises InputTooLong."""
+    factor, _, window = argument.partition(":")
+    asked = int(estimate_usage(request, ()).input_tokens * float(factor))
+    if asked + request.max_output_tokens > int(window):
+        raise errors.InputTooLong(f"The fake model counts {asked} tokens: more than it can read.")
+    return asked
 
 
 def _steps_of(verb: str, argument: str, request: ChatRequest) -> list[Step]:

@@ -18,7 +18,7 @@ from providers.core.types import ReasoningDelta, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel, UsageRecord
 from providers.testing import FakeChat
 from tests.cast import Cast
-from tests.chat.world import World, caller, make_model
+from tests.chat.world import World, caller, make_model, make_passage
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
@@ -301,3 +301,30 @@ async def test_reasoning_that_passed_for_the_answer_is_not_kept(world: World, pe
     assert "wemrick" not in events[-1].data["html"]
     ids = RunIds((await Run.objects.aget(message=message)).pk, message.conversation_id, message.pk)
     assert await world.runs.title_after(ids) == "Worn seal"
+
+
+async def test_what_a_model_counts_is_learned_and_then_fits_at_once(
+    world: World, people: Cast
+) -> None:
+    """Its tokenizer makes 1.6 tokens of one that was estimated: found out once, then known."""
+    await ChatModel.objects.all().aupdate(enabled=False)
+    await sync_to_async(make_model)(
+        "tokens:1.6:3000|say:Yes.", context_window=3000, max_output_tokens=300
+    )
+    long = "The pump was repaired by Ann, who had to wait for a seal. " * 40
+    world.retrieval.passages = tuple(
+        [
+            await sync_to_async(make_passage)(
+                people.vault, number=number, text=long, title=f"Repair {number}"
+            )
+            for number in range(1, 6)
+        ]
+    )
+    shortened = []
+    for _turn in range(4):
+        events, message = await answer(world, people)
+        assert message.status == "done"
+        shortened.append(SHORTENED in [event.data.get("text") for event in events])
+        assert "Some passages were cut" in " ".join(message.notices)
+    assert shortened[0]
+    assert not shortened[-1]

@@ -25,7 +25,7 @@ from chat.providing import Providing
 from chat.rights import Caller
 from chat.runs import Runs
 from chat.writing import Pace
-from providers.core.tokens import estimate_tokens
+from providers.calibration import counter_for
 from providers.limits import limit_notices
 from providers.models import ChatModel, Provider
 from providers.registry import available_chat_models, chat_provider, default_chat_model
@@ -192,7 +192,7 @@ def make_providing(retrieval: FixedRetrieval) -> Providing:
         chat_provider=chat_provider,
         retrieve=retrieval,
         record_usage=arecord_usage,
-        count_tokens=estimate_tokens,
+        counter_for=counter_for,
         limit_notices=limit_notices,
     )
 

@@ -33,7 +33,7 @@ from providers.core.types import (
     Usage,
 )
 from providers.guard import GuardedChat, GuardedEmbedder, GuardedReranker
-from providers.models import Provider, UsageLimit
+from providers.models import ChatModel, Provider, UsageLimit
 from providers.testing import FakeChat, HashEmbedder, OverlapReranker, Step
 from tests.providers.rows import make_provider
 
@@ -49,7 +49,7 @@ def provider(transactional_db: None) -> Iterator[Provider]:
 
 
 async def ask(provider: Provider, *steps: Step) -> list[StreamPart]:
-    chat = GuardedChat(FakeChat(script=steps), provider, user_id=None)
+    chat = GuardedChat(FakeChat(script=steps), ChatModel(provider=provider), user_id=None)
     return [part async for part in chat.stream(REQUEST)]
 
 
@@ -114,7 +114,9 @@ async def test_a_call_that_never_left_says_nothing(provider: Provider) -> None:
 async def test_a_probe_opens_the_way_for_others_at_its_first_word(provider: Provider) -> None:
     open_half(provider)
     gate = asyncio.Event()
-    probe = GuardedChat(FakeChat(script=[TextDelta("Hel"), gate, *WELL]), provider, user_id=None)
+    probe = GuardedChat(
+        FakeChat(script=[TextDelta("Hel"), gate, *WELL]), ChatModel(provider=provider), user_id=None
+    )
     stream = cast("AsyncGenerator[StreamPart, None]", probe.stream(REQUEST))
     async with aclosing(stream) as parts:
         assert await anext(parts) == TextDelta("Hel")
@@ -125,7 +127,9 @@ async def test_while_a_probe_waits_for_its_first_word_others_are_refused(
     provider: Provider,
 ) -> None:
     open_half(provider)
-    probe = GuardedChat(FakeChat(script=[asyncio.Event()]), provider, user_id=None)
+    probe = GuardedChat(
+        FakeChat(script=[asyncio.Event()]), ChatModel(provider=provider), user_id=None
+    )
     task = asyncio.ensure_future(anext(probe.stream(REQUEST)))
     while cache.get(circuits._probe_key(provider)) is None:
         await asyncio.sleep(0.01)
