@@ -188,6 +188,7 @@ JOB_HANDLERS = {
     "lexemes": "vault.tasks.refresh_lexemes_job",
     "switch": "vault.index_tasks.switch_job",
     "cleanup": "vault.index_tasks.cleanup_job",
+    "enrich": "vault.index_tasks.enrich_job",
     "evaluate": "retrieval.tasks.evaluate_job",
     **({"chat_sweep": "chat.tasks.sweep_job"} if "chat" in MODULES else {}),
 }

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from django_q.models import Failure, OrmQ, Schedule, Success
 
 from vault import jobs
+from vault.index_admin import CHOICE_OF_MODEL, ModelChoice
 from vault.models import ApiToken, Job, SyncRun, Vault, VaultMember
 from vault.refusals import retry_failed
 from vault.status import vault_status
@@ -48,7 +49,7 @@ class MemberInline(admin.TabularInline[VaultMember, Vault]):
 
 
 @admin.register(Vault)
-class VaultAdmin(admin.ModelAdmin[Vault]):
+class VaultAdmin(ModelChoice):
     list_display = ["name", "slug", "state", "coverage", "embedding_model", "last_sync", "place"]
     list_filter = ["state", "embedding_model"]
     list_select_related = ["embedding_model__provider", "next_embedding_model__provider"]
@@ -56,14 +57,22 @@ class VaultAdmin(admin.ModelAdmin[Vault]):
     prepopulated_fields = {"slug": ["name"]}
     inlines = [MemberInline]
     readonly_fields = ["state", "pause_reason", "created"]
-    actions = ["sync_now", "embed_now", "resume", "resume_and_delete"]
+    actions = ["sync_now", "embed_now", "switch_model", "resume", "resume_and_delete"]
     fieldsets = [
         (
             None,
             {"fields": ["name", "slug", "source_kind", "place", "git_branch", "token_variable"]},
         ),
         (_("State"), {"fields": ["state", "pause_reason", "created"]}),
-        (_("Search by meaning"), {"fields": ["embedding_model", "next_embedding_model"]}),
+        (
+            _("Search by meaning"),
+            {
+                "fields": CHOICE_OF_MODEL,
+                "description": _(
+                    "The action “Switch to another embedding model” of the list changes it."
+                ),
+            },
+        ),
         (
             _("Reading"),
             {

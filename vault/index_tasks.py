@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from providers.core.errors import ProviderError
 from vault import jobs
+from vault.enrichment import (
+    EnrichProgress,
+    clear_contexts,
+    enrich_pending,
+    enrich_settings,
+    retry_contexts,
+)
 from vault.generations import discard_expired, drop_orphans, finish_switch
-from vault.jobs import Again, GiveUp
+from vault.jobs import Again, GiveUp, RetryLater
 from vault.locks import Busy
 from vault.models import Job
-from vault.tasks import BUSY_AGAIN, request_embed, request_sync, request_vector_index
+from vault.tasks import (
+    BUSY_AGAIN,
+    request_embed,
+    request_enrich,
+    request_sync,
+    request_vector_index,
+)
 
 CLEANUP_SLICE = 3.0
+# One reply takes seconds: a slice is a handful of notes, and others have their turn.
+ENRICH_SLICE = 3.0
 
 
 def request_new_model(vault_id: int) -> None:
@@ -22,6 +38,13 @@ def request_new_model(vault_id: int) -> None:
 def request_cleanup(vault_id: int) -> Job:
     """Ask for vectors to be dropped that no model of the vault can use."""
     return jobs.want("cleanup", key=f"cleanup:{vault_id}", vault_id=vault_id)
+
+
+def request_retried_contexts(vault_id: int) -> int:
+    """Ask for the lines that failed to be tried again; returns of how many notes."""
+    count = retry_contexts(vault_id)
+    request_enrich(vault_id)
+    return count
 
 
 def request_expired_cleanups() -> None:
@@ -55,6 +78,56 @@ def cleanup_job(job: Job) -> Again | None:
     for model in models:
         request_vector_index(model.pk)
     return Again()
+
+
+def enrich_job(job: Job) -> Again | None:
+    """Write context lines for a while, or take them away where they are off."""
+    vault_id = _vault_id(job)
+    try:
+        if enrich_settings(vault_id) is None:
+            cleared = clear_contexts(vault_id)
+            return _go_on(vault_id, is_changed=cleared > 0, is_over=not cleared)
+        report = _EnrichReporter(job)
+        progress = enrich_pending(vault_id, most_seconds=ENRICH_SLICE, on_note=report.progress)
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    except ProviderError as error:
+        request_embed(vault_id)  # of what was written before
+        reason = f"{error} {error.mend}"
+        if error.permanent:
+            raise GiveUp(reason) from error
+        raise RetryLater(reason, seconds=error.retry_after) from error
+    report.progress(progress)
+    return _go_on(vault_id, is_changed=progress.lines > 0, is_over=not progress.left)
+
+
+def _go_on(vault_id: int, *, is_changed: bool, is_over: bool) -> Again | None:
+    if is_changed:
+        request_embed(vault_id)
+    return None if is_over else Again()
+
+
+class _EnrichReporter:
+    """Progress over all slices of a job: notes done of those that were due."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        is_new = not job.progress.get("left")
+        self.before = {} if is_new else dict(job.progress)
+
+    def progress(self, progress: EnrichProgress) -> None:
+        done = int(self.before.get("done", 0)) + progress.notes
+        jobs.report(
+            self.job,
+            stage="enrich",
+            done=done,
+            total=done + progress.left,
+            left=progress.left,
+            per_second=round(progress.per_second, 2),
+            failed=int(self.before.get("failed", 0)) + progress.failed,
+        )
+        if progress.notes:
+            jobs.note_headway(self.job)
 
 
 def _vault_id(job: Job) -> int:

@@ -168,6 +168,11 @@ def report(job: Job, **progress: Any) -> None:
     _mine(job).update(progress=job.progress, lease_until=_from_now(settings.JOB_LEASE))
 
 
+def note_headway(job: Job) -> None:
+    """Something was finished: attempts that did less do not count any more."""
+    _mine(job).filter(attempts__gt=1).update(attempts=1)
+
+
 def finish(job: Job, outcome: Again | None = None) -> None:
     """The work of this claim is done; queued once more when there is more, or asked for."""
     with transaction.atomic():

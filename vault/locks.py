@@ -17,6 +17,7 @@ class Work(IntEnum):
     EMBED = 7102
     INDEX = 7103
     LEXEMES = 7104
+    ENRICH = 7105
 
 
 class Busy(Exception):

@@ -10,6 +10,7 @@ from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
 from django.db.models.functions import Length
 
 from vault import access
+from vault.generations import generation
 from vault.models import Chunk, Job, Note, SettingsFile, SyncRun, Vault
 from vault.staleness import pending_chunks, refused_by, stale_chunks
 
@@ -55,7 +56,10 @@ class CurrentJob:
 
 @dataclass(frozen=True, slots=True)
 class VaultStatus:
-    """The numbers of one vault. `searchable` is by keyword, `covered` also by meaning."""
+    """The numbers of one vault. `searchable` is by keyword, `covered` also by meaning.
+
+    `following_…`: chunks that the next embedding model has vectors of, and is to have.
+    """
 
     notes: int
     searchable: int
@@ -70,6 +74,8 @@ class VaultStatus:
     next_embedding_model: str
     state: str
     question: str
+    following_done: int = 0
+    following_total: int = 0
     problems: tuple[Problem, ...] = ()
     suspicious: tuple[Problem, ...] = ()
     jobs: tuple[CurrentJob, ...] = ()
@@ -103,6 +109,8 @@ def vault_status(vault: Vault, *, with_problems: bool = True) -> VaultStatus:
     embedded = chunks - stale_chunks(vault.pk, model).count() if model else 0
     failed = Chunk.objects.filter(refused_by(model), vault=vault).count() if model else 0
     last_run = SyncRun.objects.filter(vault=vault).first()
+    next_model = vault.next_embedding_model
+    following = generation(vault.pk, next_model) if next_model else None
     return VaultStatus(
         notes=sum(by_status.values()),
         searchable=by_status.get(Note.Status.INDEXED, 0),
@@ -114,9 +122,11 @@ def vault_status(vault: Vault, *, with_problems: bool = True) -> VaultStatus:
         failed_notes=by_status.get(Note.Status.FAILED, 0),
         excluded=by_status.get(Note.Status.EXCLUDED, 0),
         embedding_model=str(model or ""),
-        next_embedding_model=str(vault.next_embedding_model or ""),
+        next_embedding_model=str(next_model or ""),
         state=vault.state,
         question=vault.pause_reason,
+        following_done=following.done if following else 0,
+        following_total=following.total if following else 0,
         problems=tuple(_problems(vault, last_run)) if with_problems else (),
         suspicious=tuple(_suspicious(notes)) if with_problems else (),
         jobs=tuple(current_jobs(vault)),

@@ -13,6 +13,7 @@ from providers.core.errors import ProviderError
 from providers.models import EmbeddingModel
 from vault import jobs
 from vault.embedding import EmbedProgress, GoOn, embed_pending
+from vault.enrichment import has_due
 from vault.generations import ready_to_switch
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.lexemes import refresh_lexemes
@@ -33,6 +34,7 @@ BUSY_AGAIN = 3.0
 REPORT_EVERY = 0.5
 # Slices of an embedding job between two counts of what is left.
 COUNT_EVERY = 10
+DEATHS_ALONE = 2
 # Every file is hashed once in this time, whatever its size and date say.
 FULL_EVERY = timedelta(hours=24)
 # An embedding job that failed for good is wanted again by a scan after this time.
@@ -57,6 +59,11 @@ def request_sync(vault_id: int) -> Job:
 def request_embed(vault_id: int) -> Job:
     """Ask for the stale chunks of a vault to be embedded."""
     return jobs.want("embed", key=f"embed:{vault_id}", vault_id=vault_id)
+
+
+def request_enrich(vault_id: int) -> Job:
+    """Ask for the context lines of a vault to be brought in line with its settings."""
+    return jobs.want("enrich", key=f"enrich:{vault_id}", vault_id=vault_id)
 
 
 def request_lexemes(*, after: float = 0.0) -> Job:
@@ -87,6 +94,10 @@ def sync_vault_job(job: Job) -> Again | None:
         request_lexemes(after=1.0)
     if _is_embedding_due(vault_id, changed=bool(run.counts["changes"])):
         request_embed(vault_id)
+    if has_due(vault_id) and not _failed_lately(
+        f"enrich:{vault_id}", but=bool(run.counts["changes"])
+    ):
+        request_enrich(vault_id)
     if run.counts.get("left"):
         return Again()
     return Again(after=BUSY_AGAIN) if run.counts.get("busy") else None
@@ -167,6 +178,7 @@ class _EmbedReporter(_Reporter):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         # What was wanted again after it had come to its end begins anew.
+        self.has_headway = False
         is_new = not job.progress.get("left")
         self.before: dict[str, Any] = {} if is_new else dict(job.progress)
 
@@ -179,6 +191,9 @@ class _EmbedReporter(_Reporter):
         return GoOn(left=left, after=after, suspects=suspects)
 
     def progress(self, progress: EmbedProgress) -> None:
+        if progress.done and not self.has_headway:
+            self.has_headway = True
+            jobs.note_headway(self.job)
         if self._is_time():
             self._write(progress)
 
@@ -211,15 +226,21 @@ class _EmbedReporter(_Reporter):
 
 
 def _suspects(job: Job) -> list[int]:
-    """Chunks that the last attempt died at; a single one is not tried a third time."""
+    """Chunks that the last attempt died at. One that was alone at two deaths is given up:
+    one alone may have been killed by somebody, as any."""
     if job.last_error != jobs.DIED:
         return []
     batch = [int(pk) for pk in job.progress.get("batch", [])]
-    if len(batch) == 1 and job.attempts > 2:
-        for model in models_of(_vault_id(job)):
-            mark_failed(batch, model, "The worker died each time it was embedded.")
-        return []
-    return batch
+    if len(batch) != 1:
+        return batch
+    deaths = {str(pk): int(n) for pk, n in job.progress.get("deaths", {}).items()}
+    deaths[str(batch[0])] = deaths.get(str(batch[0]), 0) + 1
+    jobs.report(job, deaths=deaths)
+    if deaths[str(batch[0])] < DEATHS_ALONE:
+        return batch
+    for model in models_of(_vault_id(job)):
+        mark_failed(batch, model, "The worker died each time it was embedded.")
+    return []
 
 
 def _vault_id(job: Job) -> int:
@@ -242,9 +263,12 @@ def _is_embedding_due(vault_id: int, *, changed: bool) -> bool:
         is_waiting = any(has_due_notes(vault_id, model) for model in models_of(vault_id))
     if not is_waiting:
         return False
-    lately = Job.objects.filter(
-        key=f"embed:{vault_id}",
-        state=Job.State.FAILED,
-        finished__gt=timezone.now() - FAILED_AGAIN,
-    )
-    return changed or not lately.exists()
+    return not _failed_lately(f"embed:{vault_id}", but=changed)
+
+
+def _failed_lately(key: str, *, but: bool) -> bool:
+    """Whether a job was given up a while ago and nothing speaks for trying now; `but`:
+    something does."""
+    lately = timezone.now() - FAILED_AGAIN
+    failed = Job.objects.filter(key=key, state=Job.State.FAILED, finished__gt=lately)
+    return not but and failed.exists()

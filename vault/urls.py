@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import PathConverter
 
-from vault import api, connect_views, upload_views, views
+from vault import api, connect_views, index_views, upload_views, views
 
 
 class FilePathConverter(PathConverter):
@@ -28,6 +28,14 @@ urlpatterns: list[URLPattern] = [
     path("vaults/<slug:slug>/sync", views.vault_sync, name="vault-sync"),
     path("vaults/<slug:slug>/retry", views.vault_retry, name="vault-retry"),
     path("vaults/<slug:slug>/answer", views.vault_answer, name="vault-answer"),
+    path("vaults/<slug:slug>/index", index_views.vault_index, name="vault-index"),
+    path("vaults/<slug:slug>/index/model", index_views.vault_model, name="vault-model"),
+    path("vaults/<slug:slug>/index/switch", index_views.vault_switch, name="vault-switch"),
+    path(
+        "vaults/<slug:slug>/index/generations",
+        index_views.vault_generations,
+        name="vault-generations",
+    ),
     path("vaults/<slug:slug>/members", views.vault_members, name="vault-members"),
     path("vaults/<slug:slug>/members/<int:member_id>", views.vault_member, name="vault-member"),
     path("vaults/<slug:slug>/notes/<file:path>", views.note, name="note"),

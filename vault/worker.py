@@ -34,6 +34,8 @@ log = structlog.get_logger(__name__)
 
 TICK = 0.5
 RESTART_PAUSE = 2.0
+# Seconds until a new cluster, which has not shown any life yet, is given up.
+START_PATIENCE = 60.0
 
 
 @dataclass(slots=True)
@@ -108,14 +110,17 @@ class Watchdog:
     def restarted(self) -> None:
         """A new cluster has not been asked anything yet."""
         self._canary: int | None = None
+        self._is_up = False
         self._sent = self._since = time.monotonic()
 
     def verdict(self) -> str:
         """What is wrong; empty when nothing is. Raises DatabaseError when nobody can tell."""
         if self._canary is not None and doorbell.canary_is_back(self._canary):
-            self._canary = None
+            self._canary, self._is_up = None, True
         if self._canary is None and self._next.is_due():
             self._canary, self._sent = doorbell.send_canary(), time.monotonic()
+        if self._is_starting():
+            return ""
         waited = time.monotonic() - self._sent
         is_late = self._canary is not None and waited > settings.WORKER_CANARY_LIMIT
         if is_late and not Job.objects.at_work().exists():
@@ -124,6 +129,12 @@ class Watchdog:
         if time.monotonic() - self._since > patience and jobs.unheard(seconds=patience):
             return "a job is due and nobody takes it"
         return ""
+
+    def _is_starting(self) -> bool:
+        """Whether a new cluster may still be loading: on a busy machine that takes long, and
+        killing it for that would never end."""
+        self._is_up = self._is_up or Job.objects.at_work().exists()
+        return not self._is_up and time.monotonic() - self._since < START_PATIENCE
 
 
 class Worker:

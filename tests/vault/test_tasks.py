@@ -13,7 +13,7 @@ from providers.models import EmbeddingModel, Provider
 from tests.vault.folders import Folder, make_folder
 from vault import jobs, tasks
 from vault.locks import Busy, Work, only_one
-from vault.models import ChunkVector, Job, LexicalCorpus, SyncRun
+from vault.models import Chunk, ChunkVector, Job, LexicalCorpus, SyncRun
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +115,14 @@ def test_a_lock_is_free_again_when_its_work_failed() -> None:
         pass
 
 
+def claimed_again(job: Job) -> Job:
+    """The job in the hands of the next worker, after the one before died."""
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    claimed = jobs.claim(job.pk)
+    assert claimed is not None
+    return claimed
+
+
 def test_suspects_are_those_the_worker_died_at(folder: Folder) -> None:
     folder.sync()
     job = tasks.request_embed(folder.vault.pk)
@@ -122,10 +130,35 @@ def test_suspects_are_those_the_worker_died_at(folder: Folder) -> None:
     assert first is not None
     assert tasks._suspects(first) == []
     jobs.report(first, batch=[11, 12])
-    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    second = jobs.claim(job.pk)
-    assert second is not None
-    assert tasks._suspects(second) == [11, 12]
+    assert tasks._suspects(claimed_again(job)) == [11, 12]
+
+
+def test_a_chunk_is_given_up_only_when_it_was_alone_at_two_deaths(folder: Folder) -> None:
+    folder.write("b.md", "# B\n\nOf something else.")
+    folder.sync()
+    one, other = Chunk.objects.order_by("pk").values_list("pk", flat=True)
+    job = tasks.request_embed(folder.vault.pk)
+    claimed = jobs.claim(job.pk)
+    for alone in (one, other):
+        assert claimed is not None
+        jobs.report(claimed, batch=[alone])
+        claimed = claimed_again(job)
+        assert tasks._suspects(claimed) == [alone]
+    assert claimed is not None
+    jobs.report(claimed, batch=[one])
+    assert tasks._suspects(claimed_again(job)) == []
+    failed = Chunk.objects.exclude(embed_failed="").get()
+    assert failed.pk == one
+
+
+def test_attempts_that_got_something_done_do_not_bring_a_job_to_its_end(folder: Folder) -> None:
+    folder.sync()
+    job = tasks.request_embed(folder.vault.pk)
+    for _death in range(8):
+        claimed = jobs.claim(job.pk)
+        assert claimed is not None, "not given up"
+        jobs.note_headway(claimed)
+        Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 def test_the_canary_sings() -> None:

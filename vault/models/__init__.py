@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vault.models.enrichment import ContextFailure, Enrichment
 from vault.models.index import (
     Chunk,
     ChunkVector,
@@ -20,6 +21,8 @@ __all__ = [
     "ApiToken",
     "Chunk",
     "ChunkVector",
+    "ContextFailure",
+    "Enrichment",
     "Job",
     "Lexeme",
     "LexemeFrequency",
