@@ -9,35 +9,49 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from retrieval.core.filters import KINDS
 from retrieval.core.types import Mode
-from retrieval.forms import Unreadable, read_asked
+from retrieval.forms import CHOSEN, Given, Unreadable, read_asked
 from retrieval.presenters.results import result_json
 from retrieval.search import search_notes
 from retrieval.serializers import SearchResultSerializer
 
 
+def _filter(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, str, many=True, description=description)
+
+
+PARAMETERS = [
+    OpenApiParameter(
+        "q",
+        str,
+        description=(
+            "Any text; an empty one finds nothing unless there are filters. Filters may stand "
+            "in it: `path:Ops/`, `folder:Ops`, `tag:project`, `[status:draft]`, `kind:code`, "
+            "`vault:handbook`, `after:2026-01-31`, `before:2026-02-28`, `-word`, `-tag:draft`, "
+            '`"exact words"`; alone, they list notes, newest first.'
+        ),
+    ),
+    OpenApiParameter("vault", str, many=True, description="Slugs; none: every vault you may read."),
+    OpenApiParameter("mode", str, enum=[str(mode) for mode in Mode]),
+    OpenApiParameter("limit", int, description="Notes wanted; at most 100 are given."),
+    _filter("folder", "Notes in this folder or below."),
+    _filter("path", "Notes whose path begins so, from the root of their vault."),
+    _filter("tag", "Notes with this tag or one nested in it."),
+    _filter("prop", "`name=value`: notes with this property; `name=`: with any value."),
+    OpenApiParameter("kind", str, many=True, enum=list(KINDS)),
+    OpenApiParameter("after", str, description="Day (2026-01-31) or later; also 2026-01, 2026."),
+    OpenApiParameter("before", str, description="Earlier than this day."),
+]
+
+
 class SearchView(APIView):
-    """`GET /api/search?q=&vault=&mode=&limit=`."""
+    """`GET /api/search?q=&vault=&mode=&limit=&tag=&…`: all filters must hold."""
 
     @extend_schema(
         operation_id="search",
         summary="Search notes",
-        parameters=[
-            OpenApiParameter(
-                "q",
-                str,
-                description=(
-                    "Any text; an empty one finds nothing. Filters: `path:Ops/`, `tag:project`, "
-                    "`after:2026-01-31`, `before:2026-02-28`, `-word`, `-tag:draft`, "
-                    '`"exact words"`; alone, they list notes, newest first.'
-                ),
-            ),
-            OpenApiParameter(
-                "vault", str, many=True, description="Slugs; none: every vault you may read."
-            ),
-            OpenApiParameter("mode", str, enum=[str(mode) for mode in Mode]),
-            OpenApiParameter("limit", int, description="Notes wanted; at most 100 are given."),
-        ],
+        parameters=PARAMETERS,
         responses=SearchResultSerializer,
     )
     def get(self, request: Request) -> Response:
@@ -45,14 +59,17 @@ class SearchView(APIView):
         try:
             asked = read_asked(
                 request.user,
-                query=given.get("q", ""),
-                mode=given.get("mode", ""),
-                slugs=given.getlist("vault"),
-                limit=given.get("limit", ""),
+                Given(
+                    query=given.get("q", ""),
+                    mode=given.get("mode", ""),
+                    slugs=given.getlist("vault"),
+                    limit=given.get("limit", ""),
+                    chosen={name: given.getlist(name) for name in CHOSEN},
+                ),
             )
         except Unreadable as error:
             raise ValidationError({error.name: [str(error)]}) from error
         result = async_to_sync(search_notes)(
-            asked.query, scope=asked.scope, mode=asked.mode, limit=asked.limit
+            asked.text, scope=asked.scope, mode=asked.mode, limit=asked.limit
         )
         return Response(result_json(result))

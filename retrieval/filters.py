@@ -52,24 +52,41 @@ def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[i
 
 
 def unknown_filter(filters: Sequence[Filter], scope: Scope) -> Filter | None:
-    """The first path or tag that fits no note of `scope`."""
+    """The first filter by name that fits no note of `scope`; a date may fit none."""
     for each in filters:
-        if each.name in {"path", "tag"} and not _fits_any(each, scope):
+        if each.name not in {"after", "before"} and not _fits_any(each, scope):
             return each
     return None
 
 
 def suggestions_for(unknown: Filter, scope: Scope) -> tuple[str, ...]:
-    """Folders or tags of `scope` that `unknown` may have meant, most alike first."""
-    statement = _TAGS if unknown.name == "tag" else _FOLDERS
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"vaults": list(scope.vault_ids), "most": _MOST_NAMES})
-        names = [name for (name,) in cursor.fetchall()]
+    """Names of `scope` that `unknown` may have meant, most alike first.
+
+    Folders, tags, kinds, vaults; of a property the values it has, or, where no note has
+    it, the names of properties (`name=`).
+    """
+    names = _names(unknown, scope)
     by_lower = {name.lower(): name for name in reversed(names)}
     near = get_close_matches(unknown.value, by_lower, n=MOST_SUGGESTED, cutoff=0.5)
     inside = [name for name in by_lower if unknown.value.rstrip("/") in name]
     found = list(dict.fromkeys((*inside, *near)))[:MOST_SUGGESTED]
     return tuple(by_lower[name] for name in found) or tuple(names[:MOST_SUGGESTED])
+
+
+def _names(unknown: Filter, scope: Scope) -> list[str]:
+    """What stands in the place of `unknown` in `scope`, most frequent first."""
+    values = {"vaults": list(scope.vault_ids), "most": _MOST_NAMES}
+    if unknown.name != "prop":
+        return _column(_NAMES[unknown.name], values)
+    key = unknown.value.partition("=")[0]
+    of_key = _column(_VALUES, values | {"key": key})
+    return of_key or _column(_KEYS, values)
+
+
+def _column(statement: str, values: dict[str, Any]) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(fill(statement), values)
+        return [name for (name,) in cursor.fetchall()]
 
 
 _TAGS = """
@@ -97,9 +114,43 @@ def _fits_any(each: Filter, scope: Scope) -> bool:
 
 
 def _condition(each: Filter, name: str) -> str:
-    if each.name == "path":
-        return fill(sql.UNDER_PATH, name=name)
-    if each.name == "tag":
-        return fill(sql.HAS_TAG, name=name)
+    template = _CONDITIONS.get(each.name)
+    if template is not None:
+        return fill(template, name=name)
     comparison = ">=" if each.name == "after" else "<"
     return f"{sql.NOTE_DATE} {comparison} %({name})s"
+
+
+_CONDITIONS = {
+    "path": sql.UNDER_PATH,
+    "folder": sql.IN_FOLDER,
+    "tag": sql.HAS_TAG,
+    "prop": sql.HAS_PROPERTY,
+    "kind": sql.OF_KIND,
+    "vault": sql.IN_VAULT,
+}
+
+
+_KINDS = """
+SELECT n.kind FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s)
+GROUP BY n.kind ORDER BY count(*) DESC, n.kind LIMIT %(most)s
+"""
+_VAULTS = """
+SELECT v.slug FROM vault_vault v WHERE v.id = ANY(%(vaults)s) ORDER BY v.slug LIMIT %(most)s
+"""
+_KEYS = """
+SELECT property.name || '=' FROM vault_note n
+CROSS JOIN LATERAL jsonb_object_keys(n.properties) AS property(name)
+WHERE n.vault_id = ANY(%(vaults)s)
+GROUP BY property.name ORDER BY count(*) DESC, property.name LIMIT %(most)s
+"""
+_VALUES = """
+SELECT lower(property.name) || '=' || btrim(item.value #>> '{{}}', ' []') AS pair FROM vault_note n
+CROSS JOIN LATERAL jsonb_each(n.properties) AS property(name, value)
+CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(property.value)
+    WHEN 'array' THEN property.value ELSE jsonb_build_array(property.value) END) AS item(value)
+WHERE n.vault_id = ANY(%(vaults)s) AND lower(property.name) = %(key)s
+    AND length(item.value #>> '{{}}') < 100
+GROUP BY pair ORDER BY count(*) DESC, pair LIMIT %(most)s
+"""
+_NAMES = {"path": _FOLDERS, "folder": _FOLDERS, "tag": _TAGS, "kind": _KINDS, "vault": _VAULTS}

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from django.utils.translation import gettext as _
 
-from retrieval.core.filters import Filter, UnreadableFilter, check_filters, take_filters
-from retrieval.core.query import clean
+from retrieval.core.filters import (
+    KINDS,
+    Filter,
+    UnreadableFilter,
+    as_filter,
+    check_filters,
+    take_filters,
+)
+from retrieval.core.query import LONGEST_QUERY, clean
 from retrieval.core.types import Mode
 from retrieval.filters import suggestions_for, unknown_filter
 from vault.access import User, scope_for, visible_to
 from vault.core.types import Scope
 
 DEFAULT_LIMIT = 20
+# Filters that may stand beside a query as parameters; vaults are chosen by `slugs`.
+CHOSEN = ("folder", "path", "tag", "prop", "kind", "after", "before")
 
 
 class Unreadable(ValueError):
@@ -28,8 +37,11 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A search as wanted. `slugs` are the vaults it was narrowed to; none: all. `filters`
-    stand in `query`."""
+    """A search as wanted. `slugs` are the vaults it was narrowed to; none: all.
+
+    `query` is what was typed, `chosen` the filters beside it by name, `text` both as one
+    query, `filters` all filters of `text`.
+    """
 
     query: str
     mode: Mode
@@ -37,27 +49,60 @@ class Asked:
     limit: int
     slugs: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
+    text: str = ""
+    chosen: tuple[tuple[str, str], ...] = ()
 
 
-def read_asked(
-    user: User, *, query: str, mode: str = "", slugs: Sequence[str] = (), limit: str | int = ""
-) -> Asked:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A search as it came in: `chosen` are filters beside the query, by their name."""
+
+    query: str
+    mode: str = ""
+    slugs: Sequence[str] = ()
+    limit: str | int = ""
+    chosen: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def read_asked(user: User, given: Given) -> Asked:
     """Check and resolve what was asked. Raises Unreadable with what would be right.
 
     A vault that exists but may not be read is as unknown as one that does not.
     """
-    named = tuple(dict.fromkeys(slug for slug in slugs if slug))
+    named = tuple(dict.fromkeys(slug for slug in given.slugs if slug))
     _check_vaults(user, named)
+    query = clean(given.query)
+    chosen = tuple(
+        (name, clean(value))
+        for name in CHOSEN
+        for value in given.chosen.get(name, ())
+        if clean(value)
+    )
+    _check_chosen(chosen)
+    beside = [as_filter(name, value) for name, value in chosen]
+    text = " ".join(filter(None, (clean(query), *beside)))
+    if len(text) > LONGEST_QUERY and beside:
+        raise Unreadable("q", _("The query and its filters are too long together: shorten it."))
     asked = Asked(
-        query=clean(query),
-        mode=_mode(mode),
+        query=query,
+        mode=_mode(given.mode),
         scope=scope_for(user, named or None),
-        limit=_limit(limit),
+        limit=_limit(given.limit),
         slugs=named,
-        filters=take_filters(clean(query))[1],
+        filters=take_filters(text)[1],
+        text=text,
+        chosen=chosen,
     )
     _check_filters(asked)
     return asked
+
+
+def _check_chosen(chosen: Sequence[tuple[str, str]]) -> None:
+    for name, value in chosen:
+        try:
+            check_filters(as_filter(name, value))
+        except UnreadableFilter as error:
+            raise Unreadable(name, _mend(error)) from error
 
 
 def _check_filters(asked: Asked) -> None:
@@ -85,6 +130,10 @@ def _mend(error: UnreadableFilter) -> str:
         "before": _("It takes a day, as in before:2026-01-31, and finds notes before that day."),
         "tag": _("It takes a tag, as in tag:project/alpha."),
         "path": _("It takes the beginning of a path, as in path:Projects/."),
+        "folder": _("It takes a folder, as in folder:Projects."),
+        "prop": _("It takes a property and its value, as in [status:draft]."),
+        "vault": _("It takes the short name of a vault, as in vault:handbook."),
+        "kind": _("It takes %(kinds)s.") % {"kinds": _listed([f"kind:{kind}" for kind in KINDS])},
     }
     return _("“%(filter)s” is no filter. %(mend)s To search for it as text, put it in quotes.") % {
         "filter": _short(error.raw),
@@ -94,8 +143,10 @@ def _mend(error: UnreadableFilter) -> str:
 
 def _as_typed(like: Filter, name: str) -> str:
     """A filter for `name` as one would type it."""
-    value = f'"{name}"' if " " in name else name
-    return f"{like.name}:{value}"
+    if like.name == "prop":
+        key, _equals, value = name.partition("=")
+        return f"[{key}:{value}]"
+    return as_filter(like.name, name)
 
 
 def _mode(value: str) -> Mode:

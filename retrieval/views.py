@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import structlog
 from asgiref.sync import async_to_sync
@@ -17,11 +18,12 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from retrieval.core.types import Mode, SearchResult
-from retrieval.forms import DEFAULT_LIMIT, Asked, Unreadable, read_asked
+from retrieval.forms import CHOSEN, DEFAULT_LIMIT, Asked, Given, Unreadable, read_asked
 from retrieval.presenters.results import filter_chips, hit_rows
+from retrieval.presenters.words import shown_arms
 from retrieval.search import MOST_RESULTS, search_notes
 from retrieval.why import why_not_found
-from vault.access import readable_vault, scope_for, visible_to
+from vault.access import evaluated_by, readable_vault, scope_for, visible_to
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +32,14 @@ MODE_LABELS = {
     Mode.SEMANTIC: gettext_lazy("Meaning"),
     Mode.HYBRID: gettext_lazy("Both"),
 }
+KIND_LABELS = {
+    "note": gettext_lazy("Notes"),
+    "code": gettext_lazy("Code"),
+    "canvas": gettext_lazy("Canvases"),
+    "attachment": gettext_lazy("Attachments"),
+}
+# Filters with a control of their own on the page; the others are chips alone.
+ON_PAGE = ("kind", "after", "before")
 
 
 @login_required
@@ -41,13 +51,7 @@ def search(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"query": request.GET.get("q", ""), "mode": Mode.HYBRID}
     status = 200
     try:
-        asked = read_asked(
-            request.user,
-            query=request.GET.get("q", ""),
-            mode=request.GET.get("mode", ""),
-            slugs=request.GET.getlist("vault"),
-            limit=request.GET.get("limit", ""),
-        )
+        asked = read_asked(request.user, _given(request))
         context |= {"query": asked.query, "mode": asked.mode, "chosen": asked.slugs}
         context |= _found(asked)
     except Unreadable as error:
@@ -55,12 +59,16 @@ def search(request: HttpRequest) -> HttpResponse:
     except OperationalError:
         log.exception("search_failed")
         context["error"], status = _("The search took too long and was given up."), 503
+    context["may_look_closer"] = evaluated_by(request.user).exists()
     if request.headers.get("HX-Request"):
         # htmx shows only successful answers: the error is in the text.
         return render(request, "retrieval/results.html", context)
     context |= {
         "modes": [(mode.value, label) for mode, label in MODE_LABELS.items()],
         "vaults": visible_to(request.user).order_by("name"),
+        "kinds": [(kind, KIND_LABELS[kind]) for kind in KIND_LABELS],
+        "given": {name: request.GET.get(name, "") for name in ON_PAGE},
+        "beside": [pair for pair in _chosen(request) if pair[0] not in ON_PAGE],
     }
     return render(request, "retrieval/search.html", context, status=status)
 
@@ -79,16 +87,45 @@ def why(request: HttpRequest) -> HttpResponse:
     return render(request, "retrieval/why.html", context)
 
 
+def _given(request: HttpRequest) -> Given:
+    chosen: dict[str, list[str]] = {}
+    for name, value in _chosen(request):
+        chosen.setdefault(name, []).append(value)
+    return Given(
+        query=request.GET.get("q", ""),
+        mode=request.GET.get("mode", ""),
+        slugs=request.GET.getlist("vault"),
+        limit=request.GET.get("limit", ""),
+        chosen=chosen,
+    )
+
+
+def _chosen(request: HttpRequest) -> list[tuple[str, str]]:
+    """Filters of the address beside the query."""
+    return [
+        (name, value) for name in CHOSEN for value in request.GET.getlist(name) if value.strip()
+    ]
+
+
+def _lab_query(asked: Asked) -> str:
+    """The lab's parameters for the same question."""
+    return urlencode(
+        {"q": asked.text, "mode": str(asked.mode), "vault": list(asked.slugs)}, doseq=True
+    )
+
+
 def _found(asked: Asked) -> dict[str, Any]:
-    if not asked.query:
+    if not asked.text:
         return {}
     result: SearchResult = async_to_sync(search_notes)(
-        asked.query, scope=asked.scope, mode=asked.mode, limit=asked.limit
+        asked.text, scope=asked.scope, mode=asked.mode, limit=asked.limit
     )
     more = len(result.hits) == asked.limit == DEFAULT_LIMIT
     return {
         "result": result,
-        "chips": filter_chips(asked.query, asked.filters, mode=asked.mode, slugs=asked.slugs),
+        "chips": filter_chips(asked),
+        "arms": shown_arms(result.arms),
+        "lab_query": _lab_query(asked),
         "rows": hit_rows(result),
         "milliseconds": round(result.timings.get("total", 0)),
         "more": MOST_RESULTS if more else None,

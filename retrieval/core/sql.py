@@ -63,6 +63,20 @@ ALLOWED_NOTES = "n.id IN (SELECT id FROM allowed)"
 UNDER_PATH = "starts_with(lower(n.path), %({name})s)"
 HAS_TAG = """EXISTS (SELECT 1 FROM unnest(n.tags) AS tag(name)
     WHERE lower(tag.name) = %({name})s OR starts_with(lower(tag.name), %({name})s || '/'))"""
+IN_FOLDER = "starts_with(lower(n.path), %({name})s || '/')"
+OF_KIND = "n.kind = %({name})s"
+IN_VAULT = "n.vault_id IN (SELECT v.id FROM vault_vault v WHERE lower(v.slug) = %({name})s)"
+# Names of properties in any case, as Obsidian has them; of a list any item; a link without
+# its brackets. An empty value asks only whether the note has the property.
+HAS_PROPERTY = """EXISTS (
+    SELECT 1 FROM jsonb_each(n.properties) AS property(name, value)
+    CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(property.value)
+        WHEN 'array' THEN property.value ELSE jsonb_build_array(property.value) END) AS item(value)
+    WHERE lower(property.name) = split_part(%({name})s, '=', 1)
+        AND (split_part(%({name})s, '=', 2) = ''
+            OR lower(btrim(item.value #>> '{{}}', ' []'))
+                = btrim(substr(%({name})s, strpos(%({name})s, '=') + 1), ' []'))
+)"""
 # The date that the note itself gives, else the day its file changed. ISO dates compare as
 # text, so that 2026-02-31 in a note breaks nothing.
 NOTE_DATE = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'

@@ -11,10 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from retrieval.core.comparing import Move
-from retrieval.core.types import Arm
 from retrieval.lab import LabRow, Side
 from retrieval.presenters.results import Segment, segments
-from retrieval.presenters.words import arm_sentence, arm_words, is_named, stage_words
+from retrieval.presenters.words import ShownArm, is_named, shown_arms, stage_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,6 @@ class Stage:
     name: str
     ms: str
     share: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownArm:
-    """What an arm did, and why not, in words."""
-
-    name: str
-    text: str
-    reason: str
-    ran: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +78,6 @@ def column(
         queries=tuple(side.run.queries) if side.run else (),
         hidden=side.hidden,
         permalink=f"{reverse('lab')}?{urlencode({'run': side.run.pk})}" if side.run else "",
-    )
-
-
-def shown_arms(arms: tuple[Arm, ...]) -> tuple[ShownArm, ...]:
-    """Arms in plain words."""
-    return tuple(
-        ShownArm(arm_words(arm.name), arm_sentence(arm), arm.reason, arm.ran) for arm in arms
     )
 
 

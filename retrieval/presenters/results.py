@@ -10,8 +10,10 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from retrieval.core.filters import Filter, without_filter
+from retrieval.core.filters import as_filter, take_filters, without_filter
 from retrieval.core.types import Arm, Hit, SearchResult
+from retrieval.forms import Asked
+from retrieval.presenters.words import found_by
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:
@@ -59,20 +61,34 @@ class FilterChip:
     url: str
 
 
-def filter_chips(
-    query: str, filters: Sequence[Filter], *, mode: str, slugs: Sequence[str]
-) -> list[FilterChip]:
-    """One chip a filter of `query`, in the order they were typed."""
-    return [
-        FilterChip(
-            each.raw,
-            f"{reverse('search')}?"
-            + urlencode(
-                {"q": without_filter(query, each), "mode": mode, "vault": list(slugs)}, doseq=True
-            ),
-        )
-        for each in filters
+def filter_chips(asked: Asked) -> list[FilterChip]:
+    """One chip for each filter of the query, as typed, and for each beside it."""
+    typed = take_filters(asked.query)[1]
+    in_query = [
+        FilterChip(each.raw, _address(asked, query=without_filter(asked.query, each)))
+        for each in typed
     ]
+    beside = [
+        FilterChip(
+            as_filter(name, value),
+            _address(asked, chosen=[each for each in asked.chosen if each != (name, value)]),
+        )
+        for name, value in asked.chosen
+    ]
+    return in_query + beside
+
+
+def _address(
+    asked: Asked, *, query: str | None = None, chosen: Sequence[tuple[str, str]] | None = None
+) -> str:
+    """The page's address for `asked` with another query or other filters beside it."""
+    pairs = [
+        ("q", asked.query if query is None else query),
+        ("mode", str(asked.mode)),
+        *(("vault", slug) for slug in asked.slugs),
+        *(asked.chosen if chosen is None else chosen),
+    ]
+    return f"{reverse('search')}?{urlencode(pairs)}"
 
 
 def hit_rows(result: SearchResult) -> list[HitRow]:
@@ -121,7 +137,7 @@ def _hit_row(hit: Hit) -> HitRow:
         url=note_url(hit),
         places=(hit.vault_name, *folders, *headings),
         segments=segments(hit.snippet, hit.marks),
-        arms=hit.arms,
+        arms=found_by(hit.arms),
         updated=hit.updated,
         superseded_by=_plain(hit.properties.get("superseded_by", "")),
         status=_plain(hit.properties.get("status", "")),

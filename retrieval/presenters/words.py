@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from retrieval.core.types import Arm, Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class ShownArm:
+    """What an arm did, and why not, in words."""
+
+    name: str
+    text: str
+    reason: str
+    ran: bool
 
 
 def arm_words(name: str) -> str:
@@ -46,6 +58,13 @@ def arm_sentence(arm: Arm) -> str:
     else:
         count = ngettext("%d passage", "%d passages", arm.found) % arm.found
     return f"{count}, {path_words(arm.path)}" if arm.path else count
+
+
+def shown_arms(arms: tuple[Arm, ...]) -> tuple[ShownArm, ...]:
+    """Arms in plain words."""
+    return tuple(
+        ShownArm(arm_words(arm.name), arm_sentence(arm), arm.reason, arm.ran) for arm in arms
+    )
 
 
 def found_by(labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -124,7 +124,10 @@ def test_the_schema_describes_the_search(library: Cast) -> None:
     client.force_login(library.owner)
     schema = client.get("/api/schema/", {"format": "json"}).json()
     operation = schema["paths"]["/api/search"]["get"]
-    assert {p["name"] for p in operation["parameters"]} == {"q", "vault", "mode", "limit"}
+    assert {p["name"] for p in operation["parameters"]} == {
+        *("q", "vault", "mode", "limit"),
+        *("folder", "path", "tag", "prop", "kind", "after", "before"),
+    }
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

@@ -15,9 +15,9 @@ from django.utils.html import escape
 from retrieval.core.types import Mode, SearchResult
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import suggestions_for
-from retrieval.forms import Unreadable, read_asked
+from retrieval.forms import Given, Unreadable, read_asked
 from retrieval.search import search_notes
-from tests.cast import Cast
+from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
 from vault.core.types import Scope
@@ -68,6 +68,13 @@ CHOICES = [
     ("after:2026-02 before:2026-03", {"Home/My notes/Pump.md"}),
     ("after:2026-03-01 before:2026-03-02", {"Opsy.md"}),
     ("path:Ops/ after:2027", set()),
+    ("folder:Ops", {"Ops/Pumps.md", "Ops/Old.md"}),
+    ("folder:home", {"Home/My notes/Pump.md"}),
+    ("kind:note folder:Ops", {"Ops/Pumps.md", "Ops/Old.md"}),
+    ("vault:team tag:blue", {"Ops/Pumps.md"}),
+    ("[date:2026-01-31]", {"Ops/Pumps.md"}),
+    ("prop:Date", {"Ops/Pumps.md", "Ops/Old.md", "Home/My notes/Pump.md"}),
+    ("-[date:2026-01-31] folder:Ops", {"Ops/Old.md"}),
 ]
 
 
@@ -138,7 +145,7 @@ def test_nobody_lists_the_notes_of_others(library: Cast) -> None:
 )
 def test_an_unknown_value_is_told_with_what_was_meant(library: Cast, query: str, said: str) -> None:
     with pytest.raises(Unreadable) as refused:
-        read_asked(library.owner, query=query)
+        read_asked(library.owner, Given(query=query))
     assert refused.value.name == "q"
     assert said in str(refused.value)
 
@@ -147,19 +154,19 @@ def test_a_tag_of_others_is_as_unknown_as_a_missing_one(library: Cast) -> None:
     said = []
     for tag in ("project/secret", "project/nowhere"):
         with pytest.raises(Unreadable) as refused:
-            read_asked(library.owner, query=f"tag:{tag}")
+            read_asked(library.owner, Given(query=f"tag:{tag}"))
         said.append(str(refused.value).replace(tag, "…"))
         assert "secret" not in said[-1]
-    asked = read_asked(library.outsider, query="tag:project/secret")
+    asked = read_asked(library.outsider, Given(query="tag:project/secret"))
     assert [each.value for each in asked.filters] == ["project/secret"]
 
 
 def test_a_vault_without_tags_has_none_to_suggest(cast: Cast) -> None:
     write(cast.vault, "Plain.md")
     with pytest.raises(Unreadable, match=r"No note fits tag:x\. No note here has one\."):
-        read_asked(cast.owner, query="tag:x")
+        read_asked(cast.owner, Given(query="tag:x"))
     scope = scope_for(cast.owner)
-    assert suggestions_for(read_asked(cast.owner, query="path:Pl").filters[0], scope) == ()
+    assert suggestions_for(read_asked(cast.owner, Given(query="path:Pl")).filters[0], scope) == ()
 
 
 def page(user: Any, **params: Any) -> Any:
@@ -208,3 +215,100 @@ def test_a_chunk_of_each_listed_note_is_shown(library: Cast) -> None:
     for hit in search(library, "path:Ops").hits:
         first = Chunk.objects.filter(note_id=hit.note_id).earliest("ordinal")
         assert hit.span == (first.start, first.end)
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted"),
+    [
+        ("Draft", "status:draft"),
+        (["old", "Draft"], "status:DRAFT"),
+        ("[[Draft]]", "status:draft"),
+        (3, "status:3"),
+        (True, "status:true"),
+        ("a=b", "status:a=b"),
+        (["x", None], "status:"),
+        ({"deep": 1}, "Status:"),
+    ],
+)
+def test_a_property_is_found_whatever_its_type(cast: Cast, stored: object, wanted: str) -> None:
+    write_note(cast.vault, "Has.md", "The pump.", properties={"Status": stored})
+    write_note(cast.vault, "Other.md", "The pump.", properties={"status": "final", "x": "draft"})
+    write_note(cast.vault, "None.md", "The pump.")
+    expected = {"Has.md", "Other.md"} if wanted.endswith(":") else {"Has.md"}
+    assert paths(search(cast, f"pump [{wanted}]", mode=Mode.KEYWORD)) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("[date:2026-01-30]", "Did you mean [date:2026-01-31]"),
+        ("[dat:x]", "Did you mean [date:]"),
+        ("kind:code", "Did you mean kind:note?"),
+        ("kind:song", "It takes kind:note, kind:code, kind:canvas or kind:attachment."),
+        ("vault:tem", "Did you mean vault:team?"),
+        ("vault:foreign", "Did you mean vault:team?"),
+        ("folder:Opps", "Did you mean folder:Ops/"),
+    ],
+)
+def test_each_filter_says_what_was_meant(library: Cast, query: str, said: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_asked(library.owner, Given(query=query))
+    assert said in str(refused.value)
+    assert "secret" not in str(refused.value).lower()
+
+
+def test_filters_beside_the_query_are_parameters(library: Cast) -> None:
+    client = Client()
+    client.force_login(library.owner)
+
+    def found(**params: Any) -> set[str]:
+        rows = client.get("/api/search", params).json()["results"]
+        return {row["path"] for row in rows}
+
+    assert found(q="pump", tag=["project", "blue"]) == {"Ops/Pumps.md"}
+    assert found(folder="Home/My notes") == {"Home/My notes/Pump.md"}
+    assert found(q="pump", prop="date=2026-01-31") == {"Ops/Pumps.md"}
+    assert found(q="pump", after="2026-02", before="2026-03", kind="note") == {
+        "Home/My notes/Pump.md"
+    }
+    assert found(q="pump", folder="Ops", after="2027") == set()
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [
+        ({"after": "soon"}, "after"),
+        ({"kind": "song"}, "kind"),
+        ({"prop": "="}, "prop"),
+        ({"tag": "projet"}, "q"),
+        ({"q": "x" * 1000, "tag": "blue"}, "q"),
+    ],
+)
+def test_a_parameter_that_means_nothing_is_named(
+    library: Cast, params: dict[str, str], name: str
+) -> None:
+    client = Client()
+    client.force_login(library.owner)
+    answer = client.get("/api/search", {"q": "pump", **params})
+    assert answer.status_code == 400
+    assert list(answer.json()) == [name]
+
+
+def test_filters_of_the_page_have_controls_and_chips(library: Cast) -> None:
+    content = page(library.owner, q="pump", after="2026-01-31", kind="note", tag="blue")
+    text = content.content.decode()
+    assert 'name="after" type="date" value="2026-01-31"' in text
+    assert '<option value="note" selected>' in text
+    assert '<input type="hidden" name="tag" value="blue">' in text
+    assert "Remove the filter tag:blue" in text
+    assert escape("/search?q=pump&mode=hybrid&tag=blue&kind=note") in text
+    none = page(library.owner, folder="Ops", after="2027-01-01").content.decode()
+    assert "No note fits all of these filters." in none
+
+
+def test_many_vaults_are_chosen_from_a_menu(library: Cast) -> None:
+    for number in range(7):
+        make_vault(f"vault-{number}", owner=library.owner)
+    text = page(library.owner, q="pump", vault=["team", "vault-1"]).content.decode()
+    assert "2 vaults" in text
+    assert text.count('type="checkbox" name="vault"') == 8

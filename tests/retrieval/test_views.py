@@ -53,7 +53,7 @@ def test_the_page_works_as_a_plain_form(library: Cast) -> None:
     assert 'value="blue pump"' in content
     assert "<mark>blue</mark>" in content
     assert "1 note" in content
-    assert "keyword 1 · meaning 1" in content
+    assert "Keywords: place 1 · Meaning: place 1" in content
     assert f"{reverse('note', args=['team', 'Ops/Pumps.md'])}?span=0-35" in content
     assert "Secret" not in content
 

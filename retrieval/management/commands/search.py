@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from retrieval.core.types import Mode, SearchResult
-from retrieval.forms import Unreadable, read_asked
+from retrieval.forms import Given, Unreadable, read_asked
 from retrieval.presenters.results import result_json
 from retrieval.search import search_notes
 
@@ -22,8 +22,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "query",
-            help="any text; filters: path:Ops/ tag:project after:2026-01-31 before:2026-02-28 "
-            '-word "exact words"',
+            help="any text; filters: path:Ops/ folder:Ops tag:project [status:draft] kind:code "
+            'after:2026-01-31 before:2026-02-28 -word "exact words"',
         )
         parser.add_argument(
             "--vault", action="append", default=[], help="slug; may be repeated; default: all"
@@ -40,15 +40,17 @@ class Command(BaseCommand):
         try:
             asked = read_asked(
                 user,
-                query=options["query"],
-                mode=options["mode"],
-                slugs=options["vault"],
-                limit=options["limit"],
+                Given(
+                    query=options["query"],
+                    mode=options["mode"],
+                    slugs=options["vault"],
+                    limit=options["limit"],
+                ),
             )
         except Unreadable as error:
             raise CommandError(f"--{error.name}: {error}", returncode=2) from error
         result = async_to_sync(search_notes)(
-            asked.query, scope=asked.scope, mode=asked.mode, limit=asked.limit
+            asked.text, scope=asked.scope, mode=asked.mode, limit=asked.limit
         )
         if options["json"]:
             self.stdout.write(json.dumps(result_json(result), ensure_ascii=False, indent=2))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from retrieval.core.filters import (
     Filter,
     UnreadableFilter,
+    as_filter,
     check_filters,
     take_filters,
     without_filter,
@@ -31,6 +32,17 @@ from retrieval.core.query import parse_query
         ("after:2026-03", "after", "2026-03-01"),
         ("before:2026", "before", "2026-01-01"),
         ("tag:日本/東京", "tag", "日本/東京"),
+        ("folder:/Ops/Pumps/", "folder", "ops/pumps"),
+        ('folder:"My notes"', "folder", "my notes"),
+        ("kind:Code", "kind", "code"),
+        ("vault:handbook", "vault", "handbook"),
+        ("prop:Status=Draft", "prop", "status=draft"),
+        ('prop:"due date=2026-01-31"', "prop", "due date=2026-01-31"),
+        ("prop:status", "prop", "status="),
+        ("[status:draft]", "prop", "status=draft"),
+        ("[Due date: next week]", "prop", "due date=next week"),
+        ('[status:"in review"]', "prop", "status=in review"),
+        ("[status:]", "prop", "status="),
     ],
 )
 def test_a_filter_is_read(typed: str, name: str, value: str) -> None:
@@ -109,3 +121,35 @@ def test_any_text_can_be_taken_apart(text: str) -> None:
     assert len(rest) <= len(text) + len(filters)
     assert all(each.raw in text and each.value for each in filters)
     assert take_filters(rest)[1] == () or filters
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[ERROR]", "[10:42]", "[[Note: one]]", "[a link: to](https://example.com)", "x[status:draft]"],
+)
+def test_brackets_of_other_kinds_stay_text(text: str) -> None:
+    assert take_filters(text) == (text, ())
+    check_filters(text)
+
+
+@pytest.mark.parametrize("text", ["kind:song", "folder:/", "prop:=x", "-after:2026-01-01"])
+def test_a_filter_whose_value_means_nothing_stays_text_and_is_told(text: str) -> None:
+    assert take_filters(text) == (text, ())
+    with pytest.raises(UnreadableFilter) as refused:
+        check_filters(text)
+    assert refused.value.raw == text
+
+
+def test_a_minus_turns_a_property_and_a_kind_around() -> None:
+    _, filters = take_filters("-[status:draft] -kind:code -folder:Archive")
+    assert [(each.name, each.is_excluding) for each in filters] == [
+        ("prop", True), ("kind", True), ("folder", True)
+    ]  # fmt: skip
+
+
+@given(st.sampled_from(["tag", "folder", "prop", "vault"]), st.text(min_size=1))
+def test_a_filter_that_we_write_is_read_as_one(name: str, value: str) -> None:
+    written = as_filter(name, value)
+    rest, filters = take_filters(written)
+    assert rest in {" ", written}
+    assert all(each.name == name and each.raw == written for each in filters)
