@@ -34,14 +34,15 @@ def thread(
     active = set(branch_through(parents, at if at in parents else conversation.leaf))
     shown = []
     for message in messages:
-        data = _message_json(message, readable, is_lost=message.pk in lost)
+        data = message_json(message, readable, is_lost=message.pk in lost)
         data["active"] = message.pk in active
         data["replaced"] = message.role == Message.Role.ASSISTANT and not data["active"]
         shown.append(data)
     return shown
 
 
-def _message_json(message: Message, readable: set[int], *, is_lost: bool) -> dict[str, Any]:
+def message_json(message: Message, readable: set[int], *, is_lost: bool) -> dict[str, Any]:
+    """One message as thread() has it, less `active` and `replaced`."""
     data: dict[str, Any] = {
         "id": str(message.pk),
         "parent": str(message.parent_id) if message.parent_id else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from chat.views import organising, pages
+from chat.views import organising, pages, sharing
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", pages.home, name="home"),
@@ -20,5 +20,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("folders/<int:folder_id>", organising.folder, name="folder"),
     path("c/<uuid:conversation_id>/branch", organising.choose, name="choose_branch"),
     path("c/<uuid:conversation_id>/keep", organising.keep_branch, name="keep_branch"),
+    path("c/<uuid:conversation_id>/share", sharing.share, name="share"),
+    path("shares", sharing.shares, name="shares"),
+    path("shares/<uuid:link_id>/revoke", sharing.revoke, name="revoke_share"),
+    path("shares/<uuid:link_id>/restore", sharing.restore, name="restore_share"),
+    path("s/<str:token>", sharing.shared, name="shared"),
+    path("s/<str:token>/continue", sharing.continue_shared, name="continue_share"),
     path("", include("chat.api_urls")),
 ]

@@ -129,7 +129,7 @@ class Answer:
     notices: tuple[str, ...]
     sources: tuple[SourceCard, ...]
     cited_numbers: frozenset[int]
-    hidden_sources: int
+    hidden_numbers: tuple[int, ...]
     run_id: str = ""
     found: Found | None = None
     versions: Versions | None = None
@@ -144,6 +144,10 @@ class Answer:
         is_whole = self.status == Message.Status.DONE and not self.is_withheld
         searched = self.found is not None and bool(self.found.queries)
         return is_whole and searched and not self.sources and not self.hidden_sources
+
+    @property
+    def hidden_sources(self) -> int:
+        return len(self.hidden_numbers)
 
     @property
     def mode_label(self) -> str:
@@ -205,9 +209,20 @@ def turns_of(conversation: Conversation, user: User, *, at: UUID | None = None) 
         if message["role"] == Message.Role.USER:
             turns.append(Turn(message["id"], conversation.pk, message["text"], versions=versions))
         elif turns:
-            answer = replace(_answer(conversation, message), versions=versions)
+            answer = replace(_answer(conversation.pk, message), versions=versions)
             turns[-1] = replace(turns[-1], answer=answer)
     return [_with_found(turn, runs, names) for turn in turns]
+
+
+def shared_turns(conversation_id: UUID, messages: Sequence[dict[str, Any]]) -> list[Turn]:
+    """The turns of what is shared, as its reader may see them."""
+    turns: list[Turn] = []
+    for message in messages:
+        if message["role"] == Message.Role.USER:
+            turns.append(Turn(message["id"], conversation_id, message["text"]))
+        elif turns:
+            turns[-1] = replace(turns[-1], answer=_answer(conversation_id, message))
+    return turns
 
 
 def _versions(shown: str, place: list[str]) -> Versions | None:
@@ -215,12 +230,12 @@ def _versions(shown: str, place: list[str]) -> Versions | None:
     return Versions(shown, tuple(place)) if len(place) > 1 else None
 
 
-def _answer(conversation: Conversation, message: dict[str, Any]) -> Answer:
+def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
     # The first citation of each passage is what its card begins with.
     quotes = {c["n"]: c["quote"] for c in reversed(message["citations"])}
     return Answer(
         id=message["id"],
-        conversation_id=conversation.pk,
+        conversation_id=conversation_id,
         status=message["status"],
         # Made by chat.core.rendering, which lets nothing through but its own list of tags.
         html=mark_safe(message["html"]),  # noqa: S308
@@ -237,7 +252,7 @@ def _answer(conversation: Conversation, message: dict[str, Any]) -> Answer:
         notices=tuple(message["notices"]),
         sources=tuple(_card(source, quotes) for source in message["sources"]),
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
-        hidden_sources=len(message["hidden_sources"]),
+        hidden_numbers=tuple(message["hidden_sources"]),
         run_id=message.get("run", ""),
     )
 

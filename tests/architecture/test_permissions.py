@@ -21,8 +21,10 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from chat.models import Conversation, Folder, Message, Run
+from chat.core.sharing import ShareWish
+from chat.models import Conversation, Folder, Message, Run, ShareLink
 from chat.runs import runs_here
+from chat.sharing import make_link, token_of
 from providers.presets import load_presets
 from retrieval.core.types import Knobs
 from retrieval.evaluation import add_question, start_run
@@ -67,6 +69,7 @@ class World:
     eval_run: EvalRun
     question_id: int
     folder: Folder
+    link: ShareLink
 
 
 def in_vault(world: World) -> dict[str, Any]:
@@ -111,6 +114,14 @@ def turn(world: World) -> dict[str, Any]:
 
 def marked(world: World) -> dict[str, Any]:
     return {"conversation_id": world.conversation.pk, "name": "pin"}
+
+
+def by_token(world: World) -> dict[str, Any]:
+    return {"token": token_of(world.link)}
+
+
+def of_link(world: World) -> dict[str, Any]:
+    return {"link_id": world.link.pk}
 
 
 def in_folder(world: World) -> dict[str, Any]:
@@ -179,6 +190,13 @@ ROWS = (
     Row("choose_branch", (404, 404, 404, SIGN_IN), "post", conversation_id),
     Row("keep_branch", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
     Row("folder", (200, 404, 404, SIGN_IN), kwargs=in_folder),
+    Row("share", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    # A link opens for those it names, and to the others it is as if it were not.
+    Row("shares", (200, 200, 200, SIGN_IN)),
+    Row("shared", (200, 200, 404, SIGN_IN), kwargs=by_token),
+    Row("continue_share", (302, 302, 404, SIGN_IN), "post", by_token),
+    Row("revoke_share", (302, 404, 404, SIGN_IN), "post", of_link),
+    Row("restore_share", (302, 404, 404, SIGN_IN), "post", of_link),
     Row("delete_conversation", (302, 404, 404, SIGN_IN), "post", conversation_id),
     Row("restore_conversation", (302, 404, 404, SIGN_IN), "post", conversation_id),
     Row("api-conversation", (200, 404, 404, 401), kwargs=conversation),
@@ -239,7 +257,9 @@ def make_world(cast: Cast) -> World:
     golden = add_question(cast.vault, "Who is Ottokar?", expected=[note])
     run = start_run(cast.vault, knobs=Knobs(), user=cast.owner, label="Ottokar")
     folder = Folder.objects.create(owner=cast.owner, name="Ottokar and the Heron")
-    return World(cast, note, mate, talk, question, answer, run, golden.pk, folder)
+    wish = ShareWish(audience="named", names=(cast.mate.email,))
+    link = make_link(cast.owner, talk.pk, wish)
+    return World(cast, note, mate, talk, question, answer, run, golden.pk, folder, link)
 
 
 def call(row: Row, world: World, who: str) -> HttpResponse:
