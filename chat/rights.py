@@ -25,11 +25,14 @@ WITHHELD_TEXT = "This answer was written from a vault you may no longer read."
 
 
 class CloseCode(IntEnum):
-    """Why the server ends a socket. 4401 will not go away by connecting again."""
+    """Why the server ends a socket. 4401 will not go away by connecting again.
+
+    All are from the range that applications may use: autobahn refuses to send 1011.
+    """
 
     SIGNED_OUT = 4401
     TOO_SLOW = 4408
-    TRY_AGAIN = 1011
+    TRY_AGAIN = 4503
 
 
 @dataclass(frozen=True, slots=True)

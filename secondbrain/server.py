@@ -72,4 +72,5 @@ async def _end(server: Server) -> None:
 def _close_sockets(server: Server) -> None:
     for protocol in list(server.connections):
         if isinstance(protocol, WebSocketProtocol):
-            protocol.serverClose(code=SERVICE_RESTART)
+            # autobahn's sendClose, which serverClose calls, takes no code of the standard's own.
+            protocol.sendCloseFrame(code=SERVICE_RESTART, isReply=False)

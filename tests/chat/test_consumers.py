@@ -178,7 +178,7 @@ async def test_a_stream_that_cannot_be_checked_for_long_is_closed(
     await ask(socket)
     await sync_to_async(allow_connections)(allowed=False)
     try:
-        assert await socket.hear_close() == 1011
+        assert await socket.hear_close() == 4503
     finally:
         await sync_to_async(allow_connections)(allowed=True)
 
