@@ -10,6 +10,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth.models import User
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from tests.chat.world import signed_in
 
@@ -27,7 +28,7 @@ async def open_line(url: str, cookie: str, **options: Any) -> Line:
     socket = await connect(
         f"{url.replace('http', 'ws', 1)}/ws/chat/",
         additional_headers={"Cookie": cookie},
-        origin=url,  # type: ignore[arg-type] -- a NewType of str
+        origin=Origin(url),
         max_size=None,
         **options,
     )
