@@ -10,12 +10,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from ipaddress import ip_address
 from typing import cast
-from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
 
-from providers.core.addresses import Address, Refusal, refusal
+from providers.core.addresses import Address, refusal
 from providers.core.errors import EgressRefused, ProtocolError
 from providers.core.types import Endpoint
 
@@ -23,7 +22,6 @@ MOST_BYTES = 64_000_000
 """Of one reply. An answer of a million characters, wrapped in JSON, is well below."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_ANY_PUBLIC = ip_address("1.1.1.1")
 
 Resolve = Callable[[str, int], Awaitable[list[Address]]]
 
@@ -51,26 +49,6 @@ def guarded_client(endpoint: Endpoint, *, resolver: Resolve = resolve) -> httpx2
         timeout=httpx2.Timeout(limits.first_content, connect=limits.connect),
         headers={"Accept-Encoding": "identity"},
     )
-
-
-def refusal_of(base_url: str, *, is_trusted: bool) -> Refusal | None:
-    """Why a call to `base_url` would be refused, as far as its spelling tells.
-
-    `base_url` is a normalised one. Nothing is asked of the network: what a name stands for
-    shows at the call alone.
-    """
-    parts = urlsplit(base_url)
-    host = parts.hostname or ""
-    port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 443)
-    numeric = "127.0.0.1" if host.rstrip(".") == "localhost" else host.rstrip(".")
-    try:
-        found = socket.getaddrinfo(numeric, port, flags=socket.AI_NUMERICHOST)
-        address = ip_address(found[0][4][0])
-    except (socket.gaierror, UnicodeError):
-        # A name is taken for a public one, so that its port is judged.
-        address = _ANY_PUBLIC
-    allowed = settings.ALLOWED_PRIVATE_ENDPOINTS
-    return refusal(address, host=host, port=port, allowed=allowed, is_trusted=is_trusted)
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from providers.core.base_urls import InvalidBaseURL, normalise_base_url
 from providers.models import Provider
+from providers.places import refusal_of
 from providers.registry import KIND_LABELS, LOCAL_KINDS, default_version
 
 
@@ -61,9 +62,6 @@ class ProviderForm(forms.ModelForm[Provider]):
                 cleaned["base_url"] = normalise_base_url(url, default_version=default_version(kind))
             except InvalidBaseURL as error:
                 raise ValidationError({"base_url": str(error)}) from error
-            # The client library behind it costs every start; only this form needs it here.
-            from providers.egress import refusal_of
-
             refused = refusal_of(cleaned["base_url"], is_trusted=False)
             if refused is not None:
                 said = f"The call was refused: {refused.reason}. {refused.mend}"

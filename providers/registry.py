@@ -24,6 +24,7 @@ from providers.fields import UnreadableSecret
 from providers.guard import GuardedChat, GuardedEmbedder, GuardedReranker
 from providers.limits import FREE_KINDS
 from providers.models import ChatModel, EmbeddingModel, Provider, ProviderModel, RerankModel
+from providers.places import refusal_of
 
 CHAT_BACKENDS = {
     "anthropic": "providers.backends.anthropic_messages.AnthropicMessages",
@@ -237,18 +238,27 @@ def _is_usable(model: ProviderModel, backends: dict[str, str]) -> bool:
 
 
 def _remote_availability(provider: Provider) -> Availability:
-    url, _is_trusted = base_url_of(provider)
-    if not url:
-        return _unavailable(_missing("base URL", provider.base_url_variable))
-    try:
-        normalise_base_url(url, default_version=default_version(provider.kind))
-    except InvalidBaseURL as error:
-        return _unavailable(str(error))
+    if trouble := _trouble_with_address(provider):
+        return _unavailable(trouble)
     if provider.needs_key and not key_of(provider).key:
         if isinstance(provider.key, UnreadableSecret):
             return _unavailable(UnreadableSecret.explanation)
         return _unavailable(_missing("key", provider.key_variable))
     return AVAILABLE
+
+
+def _trouble_with_address(provider: Provider) -> str:
+    """Why no call can go where the provider is, as far as its spelling tells; else ""."""
+    url, is_trusted = base_url_of(provider)
+    if not url:
+        return _missing("base URL", provider.base_url_variable)
+    try:
+        normal = normalise_base_url(url, default_version=default_version(provider.kind))
+    except InvalidBaseURL as error:
+        return str(error)
+    refused = refusal_of(normal, is_trusted=is_trusted)
+    # One that was kept before it was refused would else be offered, and fail at the call.
+    return f"calls to it are refused: {refused.reason}. {refused.mend}" if refused else ""
 
 
 def _site_limits() -> TimeLimits:

@@ -235,3 +235,24 @@ def settings_keys(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     keys = list(settings.ENCRYPTION_KEYS)
     monkeypatch.setattr(settings, "ENCRYPTION_KEYS", keys)
     return keys
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://169.254.169.254/v1", "an address that is never called"),
+        ("http://10.1.2.3:8000/v1", "not in ALLOWED_PRIVATE_ENDPOINTS. If it is meant"),
+        ("http://0x7f000001:9999/v1", "127.0.0.1, a private address"),
+        ("https://api.example.com:22/v1", "port 22 belongs to another kind of service"),
+    ],
+)
+def test_an_address_that_is_refused_now_is_not_offered_and_says_why(url: str, reason: str) -> None:
+    provider = make_provider(key="sk-1", base_url=url)
+    make_chat_model(provider)
+    found = registry.availability(provider)
+    assert not found.is_available
+    assert found.reason.startswith("calls to it are refused: ")
+    assert reason in found.reason
+    assert registry.available_chat_models() == []
+    with pytest.raises(NotConfigured, match="calls to it are refused"):
+        registry.endpoint_of(provider)
