@@ -12,13 +12,15 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from chat.core.asking import Refused
 from chat.models import Message, Source
-from vault.access import visible_to
+from vault.access import scope_for
+from vault.core.types import Scope
 from vault.models import ApiToken
+from vault.querysets import in_open_folders
 
 RIGHTS_CHANGED = "rights_changed"
 WITHHELD_TEXT = "This answer was written from a vault you may no longer read."
@@ -110,8 +112,25 @@ def permission_of(caller: Caller, *, message_ids: Iterable[UUID] = ()) -> Permis
     return Permission(is_signed_in=True, lost=lost)
 
 
+def is_open(source: Source, scope: Scope) -> bool:
+    """As _unreadable, of one passage: whether `scope` opens the place where its note was
+    when it was cited, and the place where it is now."""
+    if source.vault_id is None or not scope.opens(source.vault_id, source.path):
+        return False
+    if not scope.rules or source.note is None:
+        return True
+    return scope.opens(source.vault_id, source.note.path)
+
+
 def _unreadable(user: User) -> QuerySet[Source]:
-    return Source.objects.exclude(vault_id__in=visible_to(user).values("pk"))
+    """Passages of vaults and folders that are closed to `user`: where the note was when it
+    was cited, or where it is now."""
+    scope = scope_for(user)
+    readable = Q(vault_id__in=scope.vault_ids)
+    if scope.rules:
+        is_open_now = Q(note=None) | in_open_folders(scope, path="note__path")
+        readable &= in_open_folders(scope) & is_open_now
+    return Source.objects.exclude(readable)
 
 
 def _session_is_valid(key: str, user: User) -> bool:

@@ -29,8 +29,10 @@ from chat.core.sharing import ShareWish
 from chat.core.titles import title_from_question
 from chat.history import own_conversation, parents_of
 from chat.models import AnswerMode, Conversation, Message, ShareLink, Source
+from chat.rights import is_open
 from chat.threads import message_json
-from vault.access import visible_to
+from vault.access import scope_for
+from vault.core.types import Scope
 from vault.models import Vault
 
 MOST_LINKS = 500
@@ -183,14 +185,14 @@ def _shown_to(user: User, link: ShareLink) -> Shared:
     rows = conversation.messages.select_related("retrieval_run").prefetch_related("sources__vault")
     by_id = {row.pk: row for row in rows.filter(pk__in=path)}
     messages = [by_id[pk] for pk in path]
-    readable = set(visible_to(user).values_list("pk", flat=True))
+    readable = scope_for(user)
     lost = _lost(messages, readable)
     hidden = [row.text for row in messages if row.pk in lost]
     hidden += [
         source.text
         for row in messages
         for source in row.sources.all()
-        if source.vault_id not in readable
+        if not is_open(source, readable)
     ]
     shown = messages[-2:] if link.only_answer else messages
     seen = [_seen(row, readable, hidden, is_lost=row.pk in lost) for row in shown]
@@ -200,7 +202,7 @@ def _shown_to(user: User, link: ShareLink) -> Shared:
     return Shared(link, title, tuple(seen))
 
 
-def _seen(row: Message, readable: set[int], hidden: list[str], *, is_lost: bool) -> dict[str, Any]:
+def _seen(row: Message, readable: Scope, hidden: list[str], *, is_lost: bool) -> dict[str, Any]:
     """A message without what is its owner's alone: how it was found, what it cost, its errors."""
     data = message_json(row, readable, is_lost=is_lost)
     if row.role == Message.Role.USER:
@@ -213,7 +215,7 @@ def _seen(row: Message, readable: set[int], hidden: list[str], *, is_lost: bool)
     return data | {"error": error, "notices": [], "usage": {}, "retrieval_run": None}
 
 
-def _lost(messages: list[Message], readable: set[int]) -> set[UUID]:
+def _lost(messages: list[Message], readable: Scope) -> set[UUID]:
     """Answers that rest on a vault that is not readable, or were told one that does.
 
     Of a chain of any length: what was told repeats what it was told. An answer that names
@@ -225,7 +227,7 @@ def _lost(messages: list[Message], readable: set[int]) -> set[UUID]:
         if row.role != Message.Role.ASSISTANT:
             continue
         sources = row.sources.all()
-        rests = any(source.vault_id not in readable for source in sources)
+        rests = any(not is_open(source, readable) for source in sources)
         told = any(str(before) in row.told for before in lost)
         says = any(name in row.text.casefold() for name in names)
         if rests or told or says or _may_name_vaults(row, has_sources=bool(sources)):
@@ -233,9 +235,9 @@ def _lost(messages: list[Message], readable: set[int]) -> set[UUID]:
     return lost
 
 
-def _hidden_names(messages: list[Message], readable: set[int]) -> set[str]:
+def _hidden_names(messages: list[Message], readable: Scope) -> set[str]:
     slugs = {slug for row in messages if row.retrieval_run for slug in row.retrieval_run.vaults}
-    hidden = Vault.objects.filter(slug__in=slugs).exclude(pk__in=readable)
+    hidden = Vault.objects.filter(slug__in=slugs).exclude(pk__in=readable.vault_ids)
     return {name.casefold() for name in hidden.values_list("name", flat=True)}
 
 

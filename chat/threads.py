@@ -12,9 +12,10 @@ from chat.core.events import said_text
 from chat.core.rendering import render_answer
 from chat.ledger import end_abandoned, read_events
 from chat.models import Conversation, Message, Run
-from chat.rights import RIGHTS_CHANGED, WITHHELD_TEXT, lost_answers
+from chat.rights import RIGHTS_CHANGED, WITHHELD_TEXT, is_open, lost_answers
 from chat.sources import passage_json, quotable
-from vault.access import visible_to
+from vault.access import scope_for
+from vault.core.types import Scope
 
 
 def thread(
@@ -23,12 +24,12 @@ def thread(
     """The messages of a conversation as a page or an API shows them, oldest first.
 
     Those of the branch that is shown are `active`: the branch through `at`, else the one
-    that was chosen last. Other answers are `replaced`. Sources of a vault that `user` may
+    that was chosen last. Other answers are `replaced`. Sources that `user` may
     not read any more are named by number only; an answer that rests on one is `withheld`.
     """
     end_abandoned(conversation.runs.active().values_list("pk", flat=True))
     messages = list(conversation.messages.select_related("run").prefetch_related("sources__vault"))
-    readable = set(visible_to(user).values_list("pk", flat=True))
+    readable = scope_for(user)
     lost = lost_answers(user)
     parents = {message.pk: message.parent_id for message in messages}
     active = set(branch_through(parents, at if at in parents else conversation.leaf))
@@ -41,7 +42,7 @@ def thread(
     return shown
 
 
-def message_json(message: Message, readable: set[int], *, is_lost: bool) -> dict[str, Any]:
+def message_json(message: Message, readable: Scope, *, is_lost: bool) -> dict[str, Any]:
     """One message as thread() has it, less `active` and `replaced`."""
     data: dict[str, Any] = {
         "id": str(message.pk),
@@ -53,7 +54,7 @@ def message_json(message: Message, readable: set[int], *, is_lost: bool) -> dict
     }
     if message.role == Message.Role.USER:
         return data
-    sources = [source for source in message.sources.all() if source.vault_id in readable]
+    sources = [source for source in message.sources.all() if is_open(source, readable)]
     text, run = message.text, getattr(message, "run", None)
     if message.status == Message.Status.RUNNING and run is not None:
         text, data["seq"] = _text_so_far(run)
@@ -98,8 +99,8 @@ def _withheld(data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _hidden(message: Message, readable: set[int]) -> list[int]:
-    return [s.number for s in message.sources.all() if s.vault_id not in readable]
+def _hidden(message: Message, readable: Scope) -> list[int]:
+    return [s.number for s in message.sources.all() if not is_open(s, readable)]
 
 
 def _text_so_far(run: Run) -> tuple[str, int]:

@@ -129,7 +129,7 @@ async def _search(
         return _Searched(found, "exact" if facts.is_small else "hnsw")
 
     def in_memory() -> _Searched:
-        limit = knobs.depth * (_OVERFETCH if query.narrows else 1)
+        limit = knobs.depth * (_OVERFETCH if query.narrows or scope.rules else 1)
         arms = [_compared_in_memory(m, v, facts, limit=limit) for m, v in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
         return _Searched(found, "exact in memory")

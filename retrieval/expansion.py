@@ -12,10 +12,12 @@ from django.db import connection
 
 from retrieval.core.expansion import Group, Piece, fit_texts, plan_passages
 from retrieval.core.fusion import arm_labels, cap_per_note
+from retrieval.core.sql import fill
 from retrieval.core.types import Candidate, Knobs, Passage
 from vault.core.headings import shared_path
 from vault.core.tokens import estimate_tokens
 from vault.core.types import Scope
+from vault.querysets import folder_condition
 
 # Winners looked at for each passage wanted: near-duplicates and notes that had their
 # share make room for the next.
@@ -67,20 +69,20 @@ SELECT DISTINCT c.id, c.note_id, c.ordinal, c.start, c."end", c.tokens, c.conten
 FROM vault_chunk w
 JOIN vault_chunk c ON c.vault_id = w.vault_id AND c.note_id = w.note_id
     AND c.ordinal BETWEEN w.ordinal - %(reach)s AND w.ordinal + %(reach)s
-WHERE w.id = ANY(%(winners)s) AND w.vault_id = ANY(%(vaults)s)
+JOIN vault_note n ON n.id = w.note_id
+WHERE w.id = ANY(%(winners)s) AND w.vault_id = ANY(%(vaults)s) AND {opened}
 """
 
 
 def _load_pieces(winners: Sequence[Candidate], *, scope: Scope, reach: int) -> dict[int, Piece]:
+    opened, rules = folder_condition(scope)
+    values: dict[str, Any] = {
+        "winners": [winner.chunk_id for winner in winners],
+        "vaults": list(scope.vault_ids),
+        "reach": reach,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(
-            _PIECES,
-            {
-                "winners": [winner.chunk_id for winner in winners],
-                "vaults": list(scope.vault_ids),
-                "reach": reach,
-            },
-        )
+        cursor.execute(fill(_PIECES, opened=opened), values | rules)
         return {row[0]: Piece(*row) for row in cursor.fetchall()}
 
 
@@ -91,21 +93,20 @@ FROM unnest(%(notes)s::bigint[], %(starts)s::int[], %(stops)s::int[])
     WITH ORDINALITY AS g(note_id, start, stop, number)
 JOIN vault_note n ON n.id = g.note_id
 JOIN vault_vault v ON v.id = n.vault_id
-WHERE n.vault_id = ANY(%(vaults)s)
+WHERE n.vault_id = ANY(%(vaults)s) AND {opened}
 """
 
 
 def _load_places(groups: Sequence[Group], *, scope: Scope) -> dict[int, _Place]:
+    opened, rules = folder_condition(scope)
+    values: dict[str, Any] = {
+        "notes": [group.lead.note_id for group in groups],
+        "starts": [group.start for group in groups],
+        "stops": [group.end for group in groups],
+        "vaults": list(scope.vault_ids),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(
-            _PLACES,
-            {
-                "notes": [group.lead.note_id for group in groups],
-                "starts": [group.start for group in groups],
-                "stops": [group.end for group in groups],
-                "vaults": list(scope.vault_ids),
-            },
-        )
+        cursor.execute(fill(_PLACES, opened=opened), values | rules)
         rows = cursor.fetchall()
     # Django leaves jsonb of a plain cursor as text.
     return {row[0] - 1: _place(row) for row in rows}

@@ -14,19 +14,25 @@ from retrieval.core.filters import Filter
 from retrieval.core.query import ParsedQuery
 from retrieval.core.sql import fill
 from vault.core.types import Scope
+from vault.querysets import folder_condition
 
 MOST_SUGGESTED = 3
 # Names looked at for a suggestion; more would cost more than the answer is worth.
 _MOST_NAMES = 5_000
 
 
-def note_condition(filters: Sequence[Filter]) -> tuple[str, dict[str, Any]]:
-    """A condition on the note `n` that all of `filters` set, and its values.
+def note_condition(filters: Sequence[Filter], scope: Scope) -> tuple[str, dict[str, Any]]:
+    """A condition on the note `n` that all of `filters` and the folders of `scope` set, and
+    its values.
 
     Several paths, or several tags, must all hold, as all other words of a query narrow.
     """
     conditions: list[str] = []
     values: dict[str, Any] = {}
+    if scope.rules:
+        opened, rules = folder_condition(scope)
+        conditions.append(opened)
+        values |= rules
     for number, each in enumerate(filters):
         name = f"filter_{number}"
         values[name] = each.value
@@ -40,7 +46,7 @@ def note_condition(filters: Sequence[Filter]) -> tuple[str, dict[str, Any]]:
 def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[int, int], ...]:
     """(note id, id of its first chunk or 0) of the notes that the filters alone let through,
     newest first, at most `limit`."""
-    condition, values = note_condition(query.filters)
+    condition, values = note_condition(query.filters, scope)
     values |= {
         "vaults": list(scope.vault_ids),
         "limit": int(limit),
@@ -75,41 +81,45 @@ def suggestions_for(unknown: Filter, scope: Scope) -> tuple[str, ...]:
 
 def _names(unknown: Filter, scope: Scope) -> list[str]:
     """What stands in the place of `unknown` in `scope`, most frequent first."""
-    values = {"vaults": list(scope.vault_ids), "most": _MOST_NAMES}
     if unknown.name != "prop":
-        return _column(_NAMES[unknown.name], values)
+        return _column(_NAMES[unknown.name], scope)
     key = unknown.value.partition("=")[0]
-    of_key = _column(_VALUES, values | {"key": key})
-    return of_key or _column(_KEYS, values)
+    return _column(_VALUES, scope, key=key) or _column(_KEYS, scope)
 
 
-def _column(statement: str, values: dict[str, Any]) -> list[str]:
+def _column(statement: str, scope: Scope, **values: Any) -> list[str]:
+    opened, rules = folder_condition(scope)
+    values |= rules | {"vaults": list(scope.vault_ids), "most": _MOST_NAMES}
     with connection.cursor() as cursor:
-        cursor.execute(fill(statement), values)
+        cursor.execute(fill(statement, opened=opened), values)
         return [name for (name,) in cursor.fetchall()]
 
 
 _TAGS = """
 SELECT tag FROM vault_note n CROSS JOIN LATERAL unnest(n.tags) AS tags(tag)
-WHERE n.vault_id = ANY(%(vaults)s)
+WHERE n.vault_id = ANY(%(vaults)s) AND {opened}
 GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %(most)s
 """
 _FOLDERS = """
 SELECT regexp_replace(n.path, '[^/]*$', '') AS folder FROM vault_note n
-WHERE n.vault_id = ANY(%(vaults)s) AND n.path LIKE '%%/%%'
+WHERE n.vault_id = ANY(%(vaults)s) AND n.path LIKE '%%/%%' AND {opened}
 GROUP BY folder ORDER BY count(*) DESC, folder LIMIT %(most)s
 """
 
 
 _FITS_ANY = """
-SELECT EXISTS (SELECT 1 FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s) AND {condition})
+SELECT EXISTS (
+    SELECT 1 FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s) AND {opened} AND {condition}
+)
 """
 
 
 def _fits_any(each: Filter, scope: Scope) -> bool:
-    statement = fill(_FITS_ANY, condition=_condition(each, "value"))
+    opened, rules = folder_condition(scope)
+    values: dict[str, Any] = rules | {"vaults": list(scope.vault_ids), "value": each.value}
+    statement = fill(_FITS_ANY, opened=opened, condition=_condition(each, "value"))
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"vaults": list(scope.vault_ids), "value": each.value})
+        cursor.execute(statement, values)
         return bool(cursor.fetchone()[0])
 
 
@@ -132,7 +142,7 @@ _CONDITIONS = {
 
 
 _KINDS = """
-SELECT n.kind FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s)
+SELECT n.kind FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s) AND {opened}
 GROUP BY n.kind ORDER BY count(*) DESC, n.kind LIMIT %(most)s
 """
 _VAULTS = """
@@ -141,7 +151,7 @@ SELECT v.slug FROM vault_vault v WHERE v.id = ANY(%(vaults)s) ORDER BY v.slug LI
 _KEYS = """
 SELECT property.name || '=' FROM vault_note n
 CROSS JOIN LATERAL jsonb_object_keys(n.properties) AS property(name)
-WHERE n.vault_id = ANY(%(vaults)s)
+WHERE n.vault_id = ANY(%(vaults)s) AND {opened}
 GROUP BY property.name ORDER BY count(*) DESC, property.name LIMIT %(most)s
 """
 _VALUES = """
@@ -149,7 +159,7 @@ SELECT lower(property.name) || '=' || btrim(item.value #>> '{{}}', ' []') AS pai
 CROSS JOIN LATERAL jsonb_each(n.properties) AS property(name, value)
 CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(property.value)
     WHEN 'array' THEN property.value ELSE jsonb_build_array(property.value) END) AS item(value)
-WHERE n.vault_id = ANY(%(vaults)s) AND lower(property.name) = %(key)s
+WHERE n.vault_id = ANY(%(vaults)s) AND {opened} AND lower(property.name) = %(key)s
     AND length(item.value #>> '{{}}') < 100
 GROUP BY pair ORDER BY count(*) DESC, pair LIMIT %(most)s
 """

@@ -108,7 +108,7 @@ def search_statement(
     A bound model id would lose the partial index under a cached plan.
     """
     by_words = knobs.mode != Mode.SEMANTIC
-    filters, values = _filters(query)
+    filters, values = _filters(query, scope)
     values |= {
         "vaults": list(scope.vault_ids),
         "configs": list(facts.text_configs),
@@ -119,11 +119,11 @@ def search_statement(
     }
     meaning, meaning_values = _meaning(vectors, facts=facts, filters=filters, depth=knobs.depth)
     parts = (
-        *_allowed(query),
+        *_allowed(query, scope),
         *_barred(query),
         *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
         meaning,
-        fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query)),
+        fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
         fill(sql.FUSED, score=_score(knobs)),
     )
     return "WITH " + ",\n".join(parts), values | meaning_values
@@ -139,7 +139,7 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     if not query.words:
         return ()
     pattern = rf"\m{phrase_pattern(text)}\M"
-    allowed, values = note_condition(query.filters)
+    allowed, values = note_condition(query.filters, scope)
     values |= {
         "vaults": list(scope.vault_ids),
         "text": text,
@@ -175,10 +175,11 @@ def _uses_index(facts: ScopeFacts, vectors: Sequence[VectorArm]) -> bool:
     return not facts.is_small and any(arm.query is not None for arm in vectors)
 
 
-def _filters(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
-    """Conditions on chunk `c` for filters, phrases and excluded words, and their values."""
-    _, values = note_condition(query.filters)
-    conditions = [sql.ALLOWED_CHUNKS] if query.filters else []
+def _filters(query: ParsedQuery, scope: Scope) -> tuple[str, dict[str, Any]]:
+    """Conditions on chunk `c` for filters, folders, phrases and excluded words, and their
+    values."""
+    _, values = note_condition(query.filters, scope)
+    conditions = [sql.ALLOWED_CHUNKS] if query.filters or scope.rules else []
     for number, phrase in enumerate(query.phrases):
         conditions.append(f"(c.heading_text || ' ' || c.content) ~* %(phrase_{number})s")
         values[f"phrase_{number}"] = phrase_pattern(phrase)
@@ -189,17 +190,17 @@ def _filters(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
     return " AND ".join(conditions), values
 
 
-def _title_condition(query: ParsedQuery) -> str:
-    conditions = [sql.ALLOWED_NOTES] if query.filters else []
+def _title_condition(query: ParsedQuery, scope: Scope) -> str:
+    conditions = [sql.ALLOWED_NOTES] if query.filters or scope.rules else []
     if query.excluded:
         conditions.append(sql.BARRED_NOTES)
     return " AND ".join(conditions) or "TRUE"
 
 
-def _allowed(query: ParsedQuery) -> tuple[str, ...]:
-    if not query.filters:
+def _allowed(query: ParsedQuery, scope: Scope) -> tuple[str, ...]:
+    if not (query.filters or scope.rules):
         return ()
-    condition, _ = note_condition(query.filters)
+    condition, _ = note_condition(query.filters, scope)
     return (fill(sql.ALLOWED, condition=condition),)
 
 

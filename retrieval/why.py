@@ -16,6 +16,7 @@ from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import list_notes
 from retrieval.options import site_knobs
 from retrieval.search import MOST_RESULTS, search_notes
+from vault.access import notes_in
 from vault.core.names import lookup_key
 from vault.core.types import Scope
 from vault.models import Chunk, Note, SyncRun, Vault
@@ -48,9 +49,9 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
 
     `scope` is that vault alone, for somebody who may read it.
     """
-    note = await in_database(_find_note, vault, name)
+    note = await in_database(_find_note, scope, name)
     if note is None:
-        return Why(None, None, tuple(await in_database(_why_unread, vault, name)))
+        return Why(None, None, tuple(await in_database(_why_unread, vault, name, scope)))
     reasons = list(await in_database(_about_note, vault, note))
     if not clean(query):
         return Why(note, None, (*reasons, Reason("unsure", _("Nothing was asked."))))
@@ -68,13 +69,13 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
 _ARMS = (Mode.KEYWORD, Mode.SEMANTIC)
 
 
-def _find_note(vault: Vault, name: str) -> Note | None:
-    notes = Note.objects.filter(vault=vault).defer("body")
+def _find_note(scope: Scope, name: str) -> Note | None:
+    notes = notes_in(scope).defer("body")
     by_path = notes.filter(path=name.strip()).first()
     return by_path or notes.filter(lookup_keys__contains=[lookup_key(name)]).first()
 
 
-def _why_unread(vault: Vault, name: str) -> list[Reason]:
+def _why_unread(vault: Vault, name: str, scope: Scope) -> list[Reason]:
     reasons = [Reason("bad", _("No note of this vault has this path, title or alias."))]
     run = SyncRun.objects.filter(vault=vault).first()
     if run is None:
@@ -84,6 +85,7 @@ def _why_unread(vault: Vault, name: str) -> list[Reason]:
         Reason("bad", f"{warning['path']}: {warning['reason']}")
         for warning in (run.warnings if run else ())
         if wanted and wanted in str(warning["path"]).casefold()
+        if scope.opens(vault.pk, str(warning["path"]))
     ]
     question = _("Is the file in the vault's folder, of a kind that is read, and not ignored?")
     return [*reasons, Reason("unsure", question)]

@@ -156,7 +156,7 @@ def check_vault(vault: Vault) -> Check:
         return Check(name, Level.BAD, trouble, "Mend it; the next scan reads the vault then.")
     status = vault_status(vault, with_problems=False)
     text = f"{status.coverage} notes searchable"
-    broken = status.failed + status.failed_notes
+    broken = (status.failed or 0) + (status.failed_notes or 0)
     if broken:
         mend = "See the list of problems on the vault's page; retry them there."
         return Check(name, Level.WARNING, f"{text}, {broken} failures", mend)

@@ -180,6 +180,8 @@ WORKER_STOP = env.float("WORKER_STOP", default=20.0)
 SCAN_INTERVAL = env.float("SCAN_INTERVAL", default=300.0)
 # A file is read when nobody wrote to it for this long: seconds.
 QUIET_SECONDS = env.float("QUIET_SECONDS", default=1.0)
+# A count for a page that takes longer is shown as unknown: seconds.
+COUNT_SECONDS = env.float("COUNT_SECONDS", default=2.0)
 # kind -> function(Job) -> vault.jobs.Again | None. Each app to the left may add its own.
 JOB_HANDLERS = {
     "sync": "vault.tasks.sync_vault_job",

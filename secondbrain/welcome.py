@@ -117,9 +117,10 @@ class IndexProgress:
             left=left,
         )
 
-    def _finish(self, vault: Vault, *, notes: int) -> None:
+    def _finish(self, vault: Vault, *, notes: int | None) -> None:
         if vault.pk in self.tasks:
             self.bars.remove_task(self.tasks.pop(vault.pk))
         if vault.pk in self.unfinished:
             self.unfinished.discard(vault.pk)
-            self.console.print(f"{vault.name}: {notes} notes are ready.")
+            count = "all" if notes is None else notes
+            self.console.print(f"{vault.name}: {count} notes are ready.")

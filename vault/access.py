@@ -7,13 +7,16 @@ and forbidden look the same to the asker.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import md5
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q, QuerySet
+from django.db.models.functions import MD5
 from django.http import Http404
 
+from vault.core.folder_rules import FolderRule
 from vault.core.types import Scope
-from vault.models import Note, Vault, VaultMember
+from vault.models import FormerPath, Note, Vault, VaultMember
 
 User = AbstractBaseUser | AnonymousUser
 Role = VaultMember.Role
@@ -44,9 +47,12 @@ def owned_by(user: User) -> QuerySet[Vault]:
 
 
 def evaluated_by(user: User) -> QuerySet[Vault]:
-    """Vaults whose search this user may measure and tune: owned ones; staff, all they read."""
-    is_staff = bool(getattr(user, "is_staff", False))
-    return visible_to(user) if is_staff else owned_by(user)
+    """Vaults whose search this user may measure and tune: owned ones; staff, all that they
+    read the whole of."""
+    if not getattr(user, "is_staff", False):
+        return owned_by(user)
+    limited = {rule.vault_id for rule in scope_for(user).rules}
+    return visible_to(user).exclude(pk__in=limited)
 
 
 def whole_vault(vault: Vault) -> Scope:
@@ -67,12 +73,18 @@ def scope_for(user: User, slugs: Sequence[str] | None = None) -> Scope:
         user_id=user.pk or 0,
         vault_ids=vault_ids,
         narrowed_to_nothing=slugs is not None and not vault_ids and readable.exists(),
+        rules=_folder_rules(user, vault_ids),
     )
 
 
 def notes_in(scope: Scope) -> QuerySet[Note]:
     """Notes that `scope` allows."""
     return Note.objects.in_scope(scope) if scope else Note.objects.none()
+
+
+def notes_of(user: User, vault: Vault) -> QuerySet[Note]:
+    """The notes of `vault` that this user may read."""
+    return notes_in(scope_for(user, [vault.slug]))
 
 
 def readable_vault(user: User, slug: str) -> Vault:
@@ -97,18 +109,50 @@ def evaluated_vault(user: User, slug: str) -> Vault:
 
 def readable_note(user: User, slug: str, path: str) -> Note:
     """The note at `path` of vault `slug`. Raises Http404 when missing or forbidden."""
-    note = Note.objects.filter(vault=readable_vault(user, slug), path=path).first()
+    note = notes_of(user, readable_vault(user, slug)).filter(path=path).first()
     if note is None:
         raise Http404("No such note.")
     return note
 
 
+def moved_note(user: User, slug: str, path: str) -> Note | None:
+    """The note that was at `path` of vault `slug` before it was moved, if `user` may read it."""
+    vault = visible_to(user).filter(slug=slug).first()
+    if vault is None:
+        return None
+    former = FormerPath.objects.filter(vault=vault).annotate(hashed=MD5("path"))
+    named = former.filter(hashed=md5(path.encode(), usedforsecurity=False).hexdigest(), path=path)
+    return notes_of(user, vault).filter(pk__in=named.values("note_id")).first()
+
+
 def _with_role(user: User, roles: Sequence[str]) -> QuerySet[Vault]:
     if not user.is_authenticated or not user.is_active:
         return Vault.objects.none()
-    own = Q(user_id=user.pk) | Q(group__user=user.pk)
-    members = VaultMember.objects.filter(own, role__in=roles)
+    members = _memberships(user).filter(role__in=roles)
     return Vault.objects.filter(pk__in=members.values("vault_id"))
+
+
+def _memberships(user: User) -> QuerySet[VaultMember]:
+    """One's own, and those of one's groups."""
+    return VaultMember.objects.filter(Q(user_id=user.pk) | Q(group__user=user.pk))
+
+
+def _folder_rules(user: User, vault_ids: Sequence[int]) -> tuple[FolderRule, ...]:
+    """The rules of those vaults that no membership of this user opens as a whole.
+
+    An owner reads everything: who is a member, and of what, could not be looked after else.
+    """
+    if not vault_ids:
+        return ()
+    rows = _memberships(user).filter(vault_id__in=vault_ids).order_by("vault_id", "pk")
+    rules = [
+        FolderRule(member.vault_id)
+        if member.role in OWNERS
+        else FolderRule(member.vault_id, tuple(member.only_folders), tuple(member.hidden_folders))
+        for member in rows
+    ]
+    whole = {rule.vault_id for rule in rules if rule.is_open}
+    return tuple(dict.fromkeys(rule for rule in rules if rule.vault_id not in whole))
 
 
 def _get(vaults: QuerySet[Vault], slug: str) -> Vault:

@@ -129,9 +129,10 @@ class IndexStatusView(APIView):
         responses=IndexStatusSerializer,
     )
     def get(self, request: Request) -> Response:
+        scope = access.scope_for(request.user)
         vaults = access.visible_to(request.user).order_by("slug")
         rows: list[dict[str, Any]] = [
-            presenters.status_json(vault, vault_status(vault)) for vault in vaults
+            presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
         ]
         return Response({"vaults": rows})
 

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from vault import access
+from vault.core.folder_rules import BadFolder, read_folders
 from vault.models import VaultMember
 from vault.uploads import LARGEST_ARCHIVE
 
@@ -87,10 +88,38 @@ class RepositoryForm(forms.Form):
             del self.fields["token_variable"]
 
 
+class FoldersField(forms.CharField):
+    """Folders of a vault, one a line; cleaned to a tuple of paths."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocapitalize": "off"})
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        """Raises ValidationError that names the line that is no folder."""
+        try:
+            return read_folders(super().clean(value))
+        except BadFolder as error:
+            raise forms.ValidationError(str(error)) from error
+
+
 class RoleForm(forms.Form):
     """Another role for a member."""
 
     role = forms.ChoiceField(choices=VaultMember.Role.choices)
+
+
+class FoldersForm(forms.Form):
+    """Which folders a member may read."""
+
+    only = FoldersField(
+        label=_("Only these folders"),
+        required=False,
+        help_text=_("One a line, such as Team/Notes. Empty: all folders."),
+    )
+    hidden = FoldersField(
+        label=_("Never these folders"),
+        required=False,
+        help_text=_("One a line. They stay out of search, answers, lists and counts."),
+    )
 
 
 def new_vault_forms(user: access.User) -> dict[str, forms.Form]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
 from django.db import transaction
@@ -37,6 +39,23 @@ def change_role(vault: Vault, member_id: int, *, role: str) -> VaultMember:
         _require_another_owner(vault, member)
     member.role = role
     member.save(update_fields=["role"])
+    return member
+
+
+@transaction.atomic
+def set_folders(
+    vault: Vault, member_id: int, *, only: Sequence[str], hidden: Sequence[str]
+) -> VaultMember:
+    """Open to a member `only` these folders (empty: all), and never the `hidden` ones.
+
+    Raises MemberRefused for an owner, who reads everything.
+    """
+    _lock(vault)
+    member = _member(vault, member_id)
+    if member.role == VaultMember.Role.OWNER and (only or hidden):
+        raise MemberRefused("An owner reads the whole vault. Give another role first.")
+    member.only_folders, member.hidden_folders = list(only), list(hidden)
+    member.save(update_fields=["only_folders", "hidden_folders"])
     return member
 
 

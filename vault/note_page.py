@@ -122,8 +122,8 @@ def note_page(
         missing_links=_missing(links),
         related=tuple(row for row, _ in related),
         findings=ScrubFinding.objects.filter(note=note).count(),
-        previous=_beside(note, following=False),
-        following=_beside(note, following=True),
+        previous=_beside(readable, note, following=False),
+        following=_beside(readable, note, following=True),
     )
 
 
@@ -253,8 +253,8 @@ def _missing(links: Sequence[Link]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:MOST_LINKED]
 
 
-def _beside(note: Note, *, following: bool) -> Note | None:
-    """The next or previous note of the vault by path."""
-    notes = Note.objects.filter(vault_id=note.vault_id).exclude(status=Note.Status.EXCLUDED)
+def _beside(readable: QuerySet[Note], note: Note, *, following: bool) -> Note | None:
+    """The next or previous of the readable notes of its vault, by path."""
+    notes = readable.filter(vault_id=note.vault_id).exclude(status=Note.Status.EXCLUDED)
     beside = notes.filter(path__gt=note.path) if following else notes.filter(path__lt=note.path)
     return beside.order_by("path" if following else "-path").defer("body").first()

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from vault import access
 from vault.core.names import file_name, without_suffix
-from vault.models import Note, Vault, VaultMember
-from vault.status import CurrentJob, VaultStatus
+from vault.models import Note, SyncRun, Vault, VaultMember
+from vault.problems import Kind, wrong_in_all
+from vault.status import CurrentJob, VaultStatus, counts_in
 
 # A tree of more notes shows whole only the folders on the way to the open note.
 LARGEST_TREE = 800
@@ -53,7 +54,7 @@ class VaultRow:
 def vault_rows(user: access.User) -> list[VaultRow]:
     """The vaults that `user` may read, by name."""
     vaults = access.visible_to(user).order_by("name").annotate(last_sync=Max("sync_runs__finished"))
-    counts = counts_of([vault.pk for vault in vaults])
+    counts = counts_in(access.scope_for(user))
     edited = set(access.editable_by(user).values_list("pk", flat=True))
     owned = set(access.owned_by(user).values_list("pk", flat=True))
     rows = []
@@ -64,14 +65,6 @@ def vault_rows(user: access.User) -> list[VaultRow]:
             VaultRow(vault, notes, searchable, _percent(searchable, notes), vault.last_sync, role)
         )
     return rows
-
-
-def counts_of(vault_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """(notes, notes that search finds) of each vault that has notes."""
-    notes = Note.objects.filter(vault_id__in=vault_ids).order_by()
-    found = Count("pk", filter=Q(status=Note.Status.INDEXED))
-    rows = notes.values_list("vault_id").annotate(total=Count("pk"), found=found)
-    return {pk: (total, searchable) for pk, total, searchable in rows}
 
 
 def _percent(part: int, whole: int) -> int:
@@ -99,13 +92,13 @@ class Tree:
     hidden: int = 0
 
 
-def tree_of(vault: Vault, *, current: str = "", contains: str = "") -> Tree:
-    """The notes of `vault` as a tree, or those whose path or title has `contains` as a list.
+def tree_of(notes: QuerySet[Note], *, current: str = "", contains: str = "") -> Tree:
+    """Notes of a vault as a tree, or those whose path or title has `contains` as a list.
 
     `current` is the path of the open note, or of a folder with a slash at its end. In a
     large vault only the folders on the way to it are shown from inside.
     """
-    notes = Note.objects.filter(vault=vault).exclude(status=Note.Status.EXCLUDED)
+    notes = notes.exclude(status=Note.Status.EXCLUDED)
     if contains:
         found = notes.filter(Q(path__icontains=contains) | Q(title__icontains=contains))
         listed = list(found.order_by("path").values_list("path", "title")[: MOST_FILTERED + 1])
@@ -234,6 +227,70 @@ def run_words(counts: dict[str, Any]) -> str:
     )
     parts = [text % {"n": counts[name]} for name, text in names if counts.get(name)]
     return ", ".join(parts) or _("nothing changed")
+
+
+@dataclass(frozen=True, slots=True)
+class KindChip:
+    """A kind of problem to choose; `count` is None where it is not known."""
+
+    label: str
+    count: int | None
+    url: str
+    is_chosen: bool
+
+
+def kind_chips(
+    counts: dict[Kind, int | None], chosen: Kind | None, url: Callable[[Kind | None], str]
+) -> list[KindChip]:
+    """Everything that is wrong, then each kind that there is some of, or that is chosen."""
+    labels = {
+        Kind.FAILED: _("Failed"),
+        Kind.UNREAD: _("Not read"),
+        Kind.SETTINGS: _("Settings files"),
+        Kind.TOO_LARGE: _("Too large"),
+        Kind.EXCLUDED: _("Not text"),
+        Kind.REFUSED: _("Not by meaning"),
+        Kind.SUSPICIOUS: _("Suspicious"),
+        Kind.WARNINGS: _("Warnings"),
+        Kind.WAITING: _("Waiting"),
+        Kind.EMPTY: _("Empty"),
+        Kind.SECRETS: _("Secrets"),
+    }
+    everything = KindChip(_("All problems"), wrong_in_all(counts), url(None), chosen is None)
+    kinds = [kind for kind in Kind if counts[kind] != 0 or kind is chosen]
+    return [
+        everything,
+        *(KindChip(labels[kind], counts[kind], url(kind), kind is chosen) for kind in kinds),
+    ]
+
+
+def run_facts(run: SyncRun) -> list[tuple[str, str]]:
+    """What a reading of a vault did, in numbers."""
+    counts = run.counts
+    names = (
+        (_("Files found"), "files"),
+        (_("New notes"), "created"),
+        (_("Changed notes"), "updated"),
+        (_("Moved notes"), "moved"),
+        (_("Deleted notes"), "deleted"),
+        (_("Read again"), "again"),
+        (_("Passages written"), "chunks"),
+        (_("Being written just then"), "busy"),
+        (_("Left for the next run"), "left"),
+    )
+    facts = [(label, f"{counts[name]:,}") for label, name in names if counts.get(name)]
+    if run.finished is not None:
+        seconds = (run.finished - run.started).total_seconds()
+        facts.append((_("Time"), _("%(n).1f s") % {"n": seconds}))
+    return facts
+
+
+def member_rows(vault: Vault) -> list[tuple[VaultMember, str, str, str]]:
+    """Members with their names, and the folders they may read, and may not, as lines."""
+    return [
+        (row, name_of(row), "\n".join(row.only_folders), "\n".join(row.hidden_folders))
+        for row in members_of(vault)
+    ]
 
 
 def members_of(vault: Vault) -> Sequence[VaultMember]:

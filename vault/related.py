@@ -30,6 +30,8 @@ def related_notes(note: Note, *, scope: Scope, limit: int = 5) -> list[tuple[Not
         embedding_model_id=own.embedding_model_id,
         fingerprint=own.fingerprint,
     ).exclude(note_id=note.pk)
+    if scope.rules:
+        others = others.filter(note__in=access.notes_in(scope))
     nearest = _by_database(others, own) if has_halfvec(connection) else _by_numpy(others, own)
     found = dict(nearest[:limit])
     notes = access.notes_in(scope).filter(pk__in=found, status=Note.Status.INDEXED)

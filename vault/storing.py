@@ -17,7 +17,7 @@ from vault.connections import mark_names_changed
 from vault.core.types import FileState
 from vault.indexing import fill_note, indexed_hash, write_new_notes, write_note
 from vault.lexemes import know_lexemes
-from vault.models import Chunk, ChunkVector, Link, Note, NoteVector, ScrubFinding
+from vault.models import Chunk, ChunkVector, FormerPath, Link, Note, NoteVector, ScrubFinding
 from vault.reading import Reading, ReadingOptions
 
 log = structlog.get_logger(__name__)
@@ -73,16 +73,29 @@ def delete_notes(vault_id: int, note_ids: Collection[int]) -> None:
 
 
 def move_notes(vault_id: int, moves: Mapping[str, int]) -> None:
-    """Give notes (id by new path) their paths; they may swap names, or move in a ring."""
+    """Give notes (id by new path) their paths; they may swap names, or move in a ring.
+
+    Where each was before is remembered, so that links and citations still find it.
+    """
     if not moves:
         return
     with transaction.atomic():
         mark_names_changed(vault_id)
+        _remember_paths(vault_id, moves.values())
         aside = uuid.uuid4().hex
         for note_id in moves.values():
             Note.objects.filter(pk=note_id).update(path=f"{aside}/{note_id}")
         for path, note_id in moves.items():
             Note.objects.filter(pk=note_id).update(path=path)
+
+
+def _remember_paths(vault_id: int, note_ids: Collection[int]) -> None:
+    rows = Note.objects.filter(pk__in=note_ids).values_list("pk", "path")
+    former = [FormerPath(note_id=pk, vault_id=vault_id, path=path) for pk, path in rows]
+    # The last note that left a path is the one an old link to it means.
+    paths = [row.path for row in former]
+    FormerPath.objects.filter(vault_id=vault_id, path__in=paths).delete()
+    FormerPath.objects.bulk_create(former)
 
 
 def store(vault_id: int, batch: Sequence[ReadFile], options: ReadingOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import PathConverter
 
-from vault import api, connect_views, index_views, upload_views, views
+from vault import api, connect_views, index_views, report_views, upload_views, views
 
 
 class FilePathConverter(PathConverter):
@@ -23,10 +23,13 @@ urlpatterns: list[URLPattern] = [
     path("vaults/<slug:slug>/upload", upload_views.replace, name="vault-replace"),
     path("vaults/<slug:slug>/", views.vault, name="vault"),
     path("vaults/<slug:slug>/state", views.vault_state, name="vault-state"),
-    path("vaults/<slug:slug>/report", views.vault_report, name="vault-report"),
+    path("vaults/<slug:slug>/report", report_views.vault_report, name="vault-report"),
+    path("vaults/<slug:slug>/problems", report_views.vault_problems, name="vault-problems"),
+    path("vaults/<slug:slug>/reindex", report_views.vault_reindex, name="vault-reindex"),
+    path("vaults/<slug:slug>/runs", report_views.vault_runs, name="vault-runs"),
+    path("vaults/<slug:slug>/runs/<int:run_id>", report_views.vault_run, name="vault-run"),
     path("vaults/<slug:slug>/tree", views.vault_tree, name="vault-tree"),
     path("vaults/<slug:slug>/sync", views.vault_sync, name="vault-sync"),
-    path("vaults/<slug:slug>/retry", views.vault_retry, name="vault-retry"),
     path("vaults/<slug:slug>/answer", views.vault_answer, name="vault-answer"),
     path("vaults/<slug:slug>/index", index_views.vault_index, name="vault-index"),
     path("vaults/<slug:slug>/index/model", index_views.vault_model, name="vault-model"),

@@ -14,18 +14,23 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from vault import access, presenters
-from vault.forms import MemberForm, RoleForm, new_vault_forms, read_number, read_span
-from vault.members import MemberRefused, add_member, change_role, remove_member
-from vault.models import ScrubFinding, SyncRun, Vault, VaultMember
+from vault.forms import (
+    FoldersForm,
+    MemberForm,
+    RoleForm,
+    new_vault_forms,
+    read_number,
+    read_span,
+)
+from vault.members import MemberRefused, add_member, change_role, remove_member, set_folders
+from vault.models import Vault, VaultMember
 from vault.note_page import note_page
 from vault.pictures import read_picture
-from vault.refusals import retry_failed
-from vault.status import vault_status
+from vault.report_views import report_of
+from vault.status import counts_in, vault_status
 from vault.sync import answer_pause
-from vault.tasks import request_embed, request_sync
+from vault.tasks import request_sync
 
-MOST_RUNS = 20
-MOST_PROBLEMS = 200
 # A picture can do nothing but be looked at, even when somebody opens it alone.
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -55,7 +60,7 @@ def vault(request: HttpRequest, slug: str) -> HttpResponse:
 def vault_state(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of the page that moves while a job runs."""
     found = access.readable_vault(request.user, slug)
-    context = _state(request, found, with_problems=False)
+    context = _state(request, found)
     response = render(request, "vault/state.html", context)
     if not context["status"].jobs:
         # The work is over: what the page says of problems and runs is out of date.
@@ -66,20 +71,12 @@ def vault_state(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 @never_cache
-def vault_report(request: HttpRequest, slug: str) -> HttpResponse:
-    """The problems and runs of the page, alone."""
-    found = access.readable_vault(request.user, slug)
-    return render(request, "vault/report.html", _state(request, found) | _report(found))
-
-
-@login_required
-@require_safe
-@never_cache
 def vault_tree(request: HttpRequest, slug: str) -> HttpResponse:
     """The tree of the page, alone, narrowed to what somebody types."""
     found = access.readable_vault(request.user, slug)
     contains, current = _typed(request, "filter"), _typed(request, "current")
-    tree = presenters.tree_of(found, contains=contains, current=current)
+    notes = access.notes_of(request.user, found)
+    tree = presenters.tree_of(notes, contains=contains, current=current)
     context = {"vault": found, "tree": tree, "filter": contains, "current": current}
     return render(request, "vault/tree.html", context)
 
@@ -91,16 +88,6 @@ def vault_sync(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.editable_vault(request.user, slug)
     request_sync(found.pk)
     return _done(request, found, _("The vault will be read again."))
-
-
-@login_required
-@require_POST
-def vault_retry(request: HttpRequest, slug: str) -> HttpResponse:
-    """Try again to make failed chunks searchable by meaning."""
-    found = access.editable_vault(request.user, slug)
-    count = retry_failed(found.pk)
-    request_embed(found.pk)
-    return _done(request, found, _("%(count)d chunks will be tried again.") % {"count": count})
 
 
 @login_required
@@ -136,22 +123,32 @@ def vault_members(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def vault_member(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
-    """Change a member's role, or remove the member."""
+    """Change a member's role or folders, or remove the member."""
     found = access.owned_vault(request.user, slug)
-    form = RoleForm(request.POST)
     try:
-        if "remove" in request.POST:
-            member = remove_member(found, member_id)
-            text = _("%(name)s is no longer a member.")
-        elif form.is_valid():
-            member = change_role(found, member_id, role=form.cleaned_data["role"])
-            text = _("The role of %(name)s was changed.")
-        else:
-            raise MemberRefused(_("Choose one of the roles."))
+        member, text = _changed_member(request, found, member_id)
     except MemberRefused as refused:
         messages.error(request, str(refused))
         return redirect("vault", found.slug)
     return _done(request, found, text % {"name": presenters.name_of(member)})
+
+
+def _changed_member(request: HttpRequest, found: Vault, member_id: int) -> tuple[VaultMember, str]:
+    """Do what the form asks; the member, and what to say. Raises MemberRefused."""
+    if "remove" in request.POST:
+        return remove_member(found, member_id), _("%(name)s is no longer a member.")
+    if "folders" in request.POST:
+        folders = FoldersForm(request.POST)
+        if not folders.is_valid():
+            said = [str(text) for errors in folders.errors.values() for text in errors]
+            raise MemberRefused(" ".join(said))
+        member = set_folders(found, member_id, **folders.cleaned_data)
+        return member, _("The folders of %(name)s were changed.")
+    role = RoleForm(request.POST)
+    if not role.is_valid():
+        raise MemberRefused(_("Choose one of the roles."))
+    member = change_role(found, member_id, role=role.cleaned_data["role"])
+    return member, _("The role of %(name)s was changed.")
 
 
 @login_required
@@ -159,7 +156,11 @@ def vault_member(request: HttpRequest, slug: str, member_id: int) -> HttpRespons
 @never_cache
 def note(request: HttpRequest, slug: str, path: str) -> HttpResponse:
     """A note, opened at a span of its text."""
-    found = access.readable_note(request.user, slug, _normal(path))
+    try:
+        found = access.readable_note(request.user, slug, _normal(path))
+    except Http404:
+        return _where_it_is_now(request, slug, _normal(path))
+    notes = access.notes_of(request.user, found.vault)
     page = note_page(
         request.user,
         found,
@@ -174,10 +175,10 @@ def note(request: HttpRequest, slug: str, path: str) -> HttpResponse:
         "crumbs": presenters.crumbs_of(found),
         "properties": presenters.properties_of(found),
         "tags": [(tag, presenters.PageAddresses().tag(slug, tag)) for tag in found.tags],
-        "tree": presenters.tree_of(found.vault, current=found.path),
+        "tree": presenters.tree_of(notes, current=found.path),
         "current": found.path,
         "ask_url": presenters.ask_url(found),
-        "status": _counts(found.vault),
+        "status": _counts(request.user, found.vault),
     }
     return render(request, "vault/note.html", context)
 
@@ -187,7 +188,8 @@ def note(request: HttpRequest, slug: str, path: str) -> HttpResponse:
 def vault_file(request: HttpRequest, slug: str, path: str) -> HttpResponse:
     """A picture that lies in a vault."""
     found = access.readable_vault(request.user, slug)
-    picture = read_picture(found, path)
+    is_open = access.scope_for(request.user, [slug]).opens(found.pk, path)
+    picture = read_picture(found, path) if is_open else None
     if picture is None:
         raise Http404("No such picture.")
     data, media_type = picture
@@ -200,6 +202,16 @@ def vault_file(request: HttpRequest, slug: str, path: str) -> HttpResponse:
 
 def _typed(request: HttpRequest, name: str) -> str:
     return request.GET.get(name, "").replace("\0", "").strip()[:1000]
+
+
+def _where_it_is_now(request: HttpRequest, slug: str, path: str) -> HttpResponse:
+    """The way to a note that was moved; 404 when there is none this reader may open."""
+    moved = access.moved_note(request.user, slug, path)
+    if moved is None:
+        raise Http404("No such note.")
+    asked = request.META.get("QUERY_STRING", "")
+    address = presenters.PageAddresses().note(slug, moved.path)
+    return redirect(f"{address}?{asked}" if asked else address, permanent=True)
 
 
 def _normal(path: str) -> str:
@@ -218,45 +230,32 @@ def _done(request: HttpRequest, found: Vault, text: str) -> HttpResponse:
 def _vault_page(
     request: HttpRequest, found: Vault, form: MemberForm, *, status: int = 200
 ) -> HttpResponse:
+    notes = access.notes_of(request.user, found)
     contains, folder = _typed(request, "filter"), _typed(request, "folder")
-    context = _state(request, found) | _report(found)
+    context = _state(request, found) | report_of(request, found)
     context |= {
-        "members": [(row, presenters.name_of(row)) for row in presenters.members_of(found)],
+        "members": presenters.member_rows(found),
         "roles": VaultMember.Role.choices,
         "form": form,
-        "tree": presenters.tree_of(found, contains=contains, current=folder),
+        "tree": presenters.tree_of(notes, contains=contains, current=folder),
         "filter": contains,
         "current": folder,
     }
     return render(request, "vault/vault.html", context, status=status)
 
 
-def _state(request: HttpRequest, found: Vault, *, with_problems: bool = True) -> dict[str, Any]:
-    status = vault_status(found, with_problems=with_problems)
-    part = status.covered if status.embedding_model else status.searchable
+def _state(request: HttpRequest, found: Vault) -> dict[str, Any]:
+    scope = access.scope_for(request.user, [found.slug])
+    status = vault_status(found, scope=scope, with_problems=False)
     return {
         "vault": found,
         "status": status,
-        "part": part,
-        "problems": len(status.problems) + len(status.suspicious),
-        "percent": part * 100 // status.notes if status.notes else 0,
         "jobs": [(job, presenters.job_words(job)) for job in status.jobs],
         "is_editor": access.editable_by(request.user).filter(pk=found.pk).exists(),
         "is_owner": access.owned_by(request.user).filter(pk=found.pk).exists(),
     }
 
 
-def _report(found: Vault) -> dict[str, Any]:
-    runs = SyncRun.objects.filter(vault=found)[:MOST_RUNS]
-    findings = ScrubFinding.objects.filter(vault=found).defer("note__body")
-    return {
-        "runs": [(run, presenters.run_words(run.counts)) for run in runs],
-        "findings": findings.count(),
-        "found": findings.select_related("note").order_by("note__path", "line")[:MOST_PROBLEMS],
-        "most_problems": MOST_PROBLEMS,
-    }
-
-
-def _counts(found: Vault) -> dict[str, int]:
-    row = next(iter(presenters.counts_of([found.pk]).values()), (0, 0))
+def _counts(user: access.User, found: Vault) -> dict[str, int]:
+    row = counts_in(access.scope_for(user, [found.slug])).get(found.pk, (0, 0))
     return {"notes": row[0], "searchable": row[1]}

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -24,8 +23,8 @@ from chat.presenters.conversations import (
     place_of,
 )
 from chat.presenters.suggestions import suggested_questions
-from vault.access import visible_to
-from vault.models import Note
+from vault.access import scope_for, visible_to
+from vault.status import counts_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +173,15 @@ def words(vaults: int) -> dict[str, str]:
 
 
 def _vaults(user: User, chosen: Sequence[str] | None) -> list[VaultChoice]:
-    readable = visible_to(user).annotate(
-        notes=Count("note", filter=Q(note__status=Note.Status.INDEXED))
-    )
+    readable = visible_to(user)
+    counts = counts_in(scope_for(user))
     known = set(readable.values_list("slug", flat=True))
     wanted = known.intersection(chosen or ()) or known
     return [
         VaultChoice(
             slug=vault.slug,
             name=vault.name,
-            notes=vault.notes,
+            notes=counts.get(vault.pk, (0, 0))[1],
             url=reverse("vault", args=[vault.slug]),
             is_chosen=vault.slug in wanted,
         )

@@ -63,6 +63,7 @@ class World:
     cast: Cast
     note: Note
     mate: VaultMember
+    reading: SyncRun
     conversation: Conversation
     question: Message
     answer: Message
@@ -86,6 +87,10 @@ def golden_question(world: World) -> dict[str, Any]:
 
 def evaluation_run(world: World) -> dict[str, Any]:
     return {"slug": world.cast.vault.slug, "run_id": world.eval_run.pk}
+
+
+def of_run(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug, "run_id": world.reading.pk}
 
 
 def note_id(world: World) -> dict[str, Any]:
@@ -169,8 +174,12 @@ ROWS = (
     Row("vault-upload", (400, 403, 400, SIGN_IN), "post"),
     Row("vault-connect", (400, 403, 400, SIGN_IN), "post"),
     Row("vault-replace", (302, 404, 404, SIGN_IN), "post", in_vault),
-    Row("vault-retry", (302, 404, 404, SIGN_IN), "post", in_vault),
-    Row("vault-answer", (302, 404, 404, SIGN_IN), "post", in_vault, {"answer": "resume"}),
+    Row("vault-problems", (200, 200, 404, SIGN_IN), kwargs=in_vault),
+    Row("vault-runs", (200, 200, 404, SIGN_IN), kwargs=in_vault),
+    Row("vault-run", (200, 200, 404, SIGN_IN), kwargs=of_run),
+    Row("vault-reindex", (302, 404, 404, SIGN_IN), "post", in_vault, {"failed": "1"}),
+    Row("vault-answer", (302, 404, 404, SIGN_IN), "post", in_vault, {"answer": "look"}),
+    Row("vault-answer", (302, 404, 404, SIGN_IN), "post", in_vault, {"answer": "delete"}),
     Row("vault-index", (200, 404, 404, SIGN_IN), kwargs=in_vault),
     Row("vault-generations", (200, 404, 404, SIGN_IN), kwargs=in_vault),
     Row("vault-model", (400, 404, 404, SIGN_IN), "post", in_vault),
@@ -259,7 +268,8 @@ def make_world(cast: Cast) -> World:
     folder = Folder.objects.create(owner=cast.owner, name="Ottokar and the Heron")
     wish = ShareWish(audience="named", names=(cast.mate.email,))
     link = make_link(cast.owner, talk.pk, wish)
-    return World(cast, note, mate, talk, question, answer, run, golden.pk, folder, link)
+    reading = SyncRun.objects.create(vault=cast.vault, counts={"created": 1})
+    return World(cast, note, mate, reading, talk, question, answer, run, golden.pk, folder, link)
 
 
 def call(row: Row, world: World, who: str) -> HttpResponse:

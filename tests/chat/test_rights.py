@@ -20,11 +20,13 @@ from chat.rights import (
     check_sources,
     current_user,
     has_lost_sources,
+    lost_answers,
     permission_of,
 )
 from tests.cast import Cast
 from tests.chat.world import PUMP, UPDATED, caller, signed_in
-from vault.models import ApiToken
+from tests.vault.notes import make_note
+from vault.models import ApiToken, Note
 from vault.tokens import create_token, find_token
 
 
@@ -113,6 +115,30 @@ def test_leaving_a_vault_loses_the_answers_that_were_written_from_it(cast: Cast)
     assert permission_of(me) == Permission(is_signed_in=True)
     with pytest.raises(Refused, match="you may no longer read"):
         check_sources(cast.mate, turn.ids.message)
+
+
+def test_closing_a_folder_loses_the_answers_that_were_written_from_it(cast: Cast) -> None:
+    turn = answered(cast)
+    path = Source.objects.get().path
+    member = cast.vault.members.get(user=cast.mate)
+    member.hidden_folders = [path]
+    member.save()
+    assert has_lost_sources(cast.mate, turn.ids.message)
+    assert lost_answers(cast.mate) == {turn.ids.message}
+    member.hidden_folders = ["Elsewhere"]
+    member.save()
+    assert not has_lost_sources(cast.mate, turn.ids.message)
+
+
+def test_an_answer_is_lost_when_its_note_was_moved_into_a_closed_folder(cast: Cast) -> None:
+    turn = answered(cast)
+    source = Source.objects.get()
+    source.note = make_note(cast.vault, "HR/moved.md")
+    source.save()
+    cast.vault.members.filter(user=cast.mate).update(hidden_folders=["HR"])
+    assert has_lost_sources(cast.mate, turn.ids.message)
+    Note.objects.filter(path="HR/moved.md").update(path="Open/moved.md")
+    assert not has_lost_sources(cast.mate, turn.ids.message)
 
 
 def test_a_deleted_vault_counts_as_left(cast: Cast) -> None:

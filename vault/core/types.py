@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from vault.core.folder_rules import FolderRule, opens
+
 
 class NoteKind(StrEnum):
     NOTE = "note"
@@ -161,14 +163,20 @@ class ChunkLimits:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The vaults somebody may read now. Only vault/access.py builds one.
+    """The vaults and folders somebody may read now. Only vault/access.py builds one.
 
     `narrowed_to_nothing` says that a filter left nothing although the user may read more.
+    `rules` say which folders, in those of the vaults that are not open as a whole.
     """
 
     user_id: int
     vault_ids: tuple[int, ...]
     narrowed_to_nothing: bool = False
+    rules: tuple[FolderRule, ...] = ()
+
+    def opens(self, vault_id: int, path: str) -> bool:
+        """Whether the file at `path` of that vault may be read."""
+        return vault_id in self.vault_ids and opens(self.rules, vault_id, path)
 
     def __bool__(self) -> bool:
         return bool(self.vault_ids)

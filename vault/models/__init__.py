@@ -11,7 +11,7 @@ from vault.models.index import (
     LexicalCorpus,
     NoteVector,
 )
-from vault.models.notes import Link, Note, ScrubFinding
+from vault.models.notes import FormerPath, Link, Note, ScrubFinding
 from vault.models.settings_files import SettingsFile
 from vault.models.upkeep import Upkeep
 from vault.models.vaults import ApiToken, Vault, VaultMember
@@ -23,6 +23,7 @@ __all__ = [
     "ChunkVector",
     "ContextFailure",
     "Enrichment",
+    "FormerPath",
     "Job",
     "Lexeme",
     "LexemeFrequency",

@@ -99,6 +99,23 @@ class Link(models.Model):
         return self.raw_target
 
 
+class FormerPath(models.Model):
+    """Where a note was before it was moved: old links and citations still find it."""
+
+    vault = models.ForeignKey(Vault, on_delete=models.CASCADE)
+    note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="former_paths")
+    path = models.TextField()
+    moved = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("vault", MD5("path"), name="former_path_names_one_note"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
 class ScrubFinding(models.Model):
     """Where a secret stood in a vault, and of what kind; never the secret."""
 

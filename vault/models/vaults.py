@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.models import Group
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
@@ -136,6 +137,18 @@ class VaultMember(models.Model):
     )
     group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.CASCADE)
     role = models.CharField(max_length=10, choices=Role, default=Role.READER)
+    only_folders = ArrayField(
+        models.TextField(),
+        default=list,
+        blank=True,
+        help_text=_("Folders that may be read, separated by commas; empty: all of them."),
+    )
+    hidden_folders = ArrayField(
+        models.TextField(),
+        default=list,
+        blank=True,
+        help_text=_("Folders that may not be read. An owner reads everything."),
+    )
 
     class Meta:
         constraints = [

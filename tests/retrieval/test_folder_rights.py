@@ -1,0 +1,96 @@
+"""Folder rules in every arm: what is in a closed folder is found by no search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+
+from providers.models import EmbeddingModel
+from retrieval.core.types import Mode, SearchResult
+from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.options import site_knobs
+from retrieval.pipeline import retrieve
+from retrieval.search import search_notes
+from tests.cast import Cast
+from tests.retrieval.library import embed, make_embedding_model, write_note
+from vault.access import scope_for
+from vault.core.types import Scope
+from vault.models import VaultMember
+
+pytestmark = pytest.mark.django_db
+
+CANARY = "quorvexine"
+SENTENCE = f"The {CANARY} pump stands in the cellar."
+
+
+@pytest.fixture
+def model() -> EmbeddingModel:
+    return make_embedding_model()
+
+
+@pytest.fixture
+def library(cast: Cast, model: EmbeddingModel) -> Cast:
+    """One note that the mate may read, and more that are hidden in HR/."""
+    write_note(cast.vault, "Open/Pump.md", "The blue pump stands in the garden.")
+    for number in range(30):
+        write_note(cast.vault, f"HR/{CANARY} {number}.md", SENTENCE, aliases=("pump",))
+    embed(cast.vault, model)
+    VaultMember.objects.filter(vault=cast.vault, user=cast.mate).update(hidden_folders=["HR"])
+    return cast
+
+
+def search(user: User, query: str, mode: Mode) -> SearchResult:
+    return async_to_sync(search_notes)(query, scope=scope_for(user), mode=mode, limit=20)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize(
+    "query", [SENTENCE, CANARY, f'"{CANARY} pump"', "pump", "quorvex", "the", "path:HR/", "-garden"]
+)
+def test_no_arm_finds_what_is_hidden(library: Cast, query: str, mode: Mode) -> None:
+    found = search(library.mate, query, mode)
+    assert {hit.path for hit in found.hits} <= {"Open/Pump.md"}
+    assert CANARY not in repr(found.hits)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_hidden_notes_take_no_place_from_open_ones(library: Cast, mode: Mode) -> None:
+    assert [hit.path for hit in search(library.mate, "pump", mode).hits] == ["Open/Pump.md"]
+    assert len(search(library.owner, "pump", mode).hits) == 20
+
+
+def test_vectors_in_memory_keep_to_the_folders(
+    library: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_halfvec(scope: Scope) -> ScopeFacts:
+        return replace(scope_facts(scope), has_halfvec=False)
+
+    monkeypatch.setattr("retrieval.search.scope_facts", without_halfvec)
+    found = search(library.mate, SENTENCE, Mode.SEMANTIC)
+    assert {hit.path for hit in found.hits} <= {"Open/Pump.md"}
+    assert next(arm for arm in found.arms if arm.name == "meaning").path == "exact in memory"
+
+
+def test_only_these_folders_and_several_memberships(library: Cast) -> None:
+    VaultMember.objects.filter(user=library.mate).update(only_folders=["HR"], hidden_folders=[])
+    found = search(library.mate, "pump", Mode.HYBRID)
+    assert found.hits
+    assert all(hit.path.startswith("HR/") for hit in found.hits)
+
+
+def test_passages_for_an_answer_come_from_open_folders(library: Cast) -> None:
+    made = async_to_sync(retrieve)(
+        SENTENCE, history=[], scope=scope_for(library.mate), knobs=site_knobs()
+    )
+    assert {passage.path for passage in made.passages} <= {"Open/Pump.md"}
+    assert CANARY not in repr(made.passages)
+
+
+def test_a_filter_that_names_a_hidden_folder_is_unknown(library: Cast) -> None:
+    hidden = search(library.mate, "pump path:HR/", Mode.HYBRID)
+    missing = search(library.mate, "pump path:XX/", Mode.HYBRID)
+    assert hidden.hits == missing.hits == ()
+    assert "HR" not in repr(missing.notices) + repr(missing.arms)

@@ -1,0 +1,386 @@
+"""What is wrong with which note of a vault, kind by kind, why, and how to mend it.
+
+Each kind is a condition on notes, so that a vault of any size is counted and paged in the
+database. What the last run said of files that are no notes is a list of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from itertools import chain
+
+from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Length
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from vault import access
+from vault.core.mending import mend_of
+from vault.core.types import Scope
+from vault.counting import in_time
+from vault.models import Chunk, Note, ScrubFinding, SettingsFile, SyncRun, Vault
+from vault.staleness import pending_chunks, refused_by
+
+# A note of this many characters in a single chunk, or with fewer than this share of its
+# text in chunks, was probably not understood.
+LONG_FOR_ONE_CHUNK = 6000
+LEAST_SHARE = 0.5
+SHORTEST_SUSPICIOUS = 1000
+# Findings that one row names; the note's page shows the rest in their places.
+MOST_NAMED = 5
+
+
+class Kind(StrEnum):
+    """What may be wrong; the order is that of the list of everything."""
+
+    FAILED = "failed"
+    UNREAD = "unread"
+    SETTINGS = "settings"
+    TOO_LARGE = "too-large"
+    EXCLUDED = "excluded"
+    REFUSED = "refused"
+    SUSPICIOUS = "suspicious"
+    WARNINGS = "warnings"
+    WAITING = "waiting"
+    EMPTY = "empty"
+    SECRETS = "secrets"
+
+
+# What asks for nobody's hand is listed only when it is asked for.
+NOT_WRONG = (Kind.WAITING, Kind.EMPTY, Kind.SECRETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with one file. `path` is relative to the vault.
+
+    `severity` is "missing" (it cannot be found), "partly" (some of it cannot, or not by
+    meaning), "doubtful" (all of it can be found; look whether it was read rightly) or
+    "setting" (a settings file of the vault: what stands there does not hold).
+    """
+
+    path: str
+    reason: str
+    mend: str
+    severity: str
+    line: int | None = None
+    note_id: int | None = None
+    kind: str = ""
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A vault as somebody may see it; without a scope, all of it."""
+
+    vault: Vault
+    scope: Scope | None = None
+
+    @property
+    def notes(self) -> QuerySet[Note]:
+        """Its notes, those of closed folders left out."""
+        notes = Note.objects.filter(vault=self.vault)
+        return notes if self.scope is None else access.notes_in(self.scope).filter(vault=self.vault)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no folder is closed."""
+        return self.scope is None or not self.scope.rules
+
+    def only_open(self, chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
+        """Chunks of the vault less those of closed folders."""
+        return chunks if self.is_whole else chunks.filter(note__in=self.notes)
+
+    def opens(self, path: str) -> bool:
+        """Whether the file at `path` may be named."""
+        return self.scope is None or self.scope.opens(self.vault.pk, path)
+
+
+def problem_counts(looked: Looked) -> dict[Kind, int | None]:
+    """How many notes or files there are of each kind; None where counting takes too long."""
+    return {kind: in_time(partial(_count, looked, kind)) for kind in Kind}
+
+
+def wrong_in_all(counts: dict[Kind, int | None]) -> int | None:
+    """How many rows the list of everything has; None while one of its parts is unknown."""
+    parts = [count for kind, count in counts.items() if kind not in NOT_WRONG]
+    return None if None in parts else sum(filter(None, parts))
+
+
+def list_problems(
+    looked: Looked, *, kind: Kind | None = None, start: int = 0, most: int = 50
+) -> list[Problem] | None:
+    """Rows `start` to `start + most` of one kind, or of everything that is wrong.
+
+    None when looking takes too long.
+    """
+    return in_time(lambda: _listed(looked, kind, start, most))
+
+
+def _listed(looked: Looked, kind: Kind | None, start: int, most: int) -> list[Problem]:
+    if kind is not None:
+        return _rows(looked, kind, start, most)
+    rows: list[Problem] = []
+    for each in Kind:
+        if each in NOT_WRONG or len(rows) >= most:
+            continue
+        found = _rows(looked, each, start, most - len(rows))
+        rows += found
+        if found:
+            start = 0
+        elif start:
+            start = max(0, start - _count(looked, each))
+    return rows
+
+
+def _count(looked: Looked, kind: Kind) -> int:
+    listed = _lists.get(kind)
+    return len(listed(looked)) if listed else _notes_of[kind](looked).count()
+
+
+def _rows(looked: Looked, kind: Kind, start: int, most: int) -> list[Problem]:
+    if kind in _lists:
+        return _lists[kind](looked)[start : start + most]
+    notes = _notes_of[kind](looked).order_by("path").defer("body", "headings", "lookup_keys")
+    return list(_told[kind](looked, list(notes[start : start + most])))
+
+
+def _of_the_run(looked: Looked) -> list[Problem]:
+    """What the last run said about files that are no notes (those have their own row)."""
+    run = SyncRun.objects.filter(vault=looked.vault).exclude(state="running").first()
+    warnings = run.warnings if run else []
+    paths = [warning["path"] for warning in warnings]
+    known = set(
+        Note.objects.filter(vault=looked.vault, path__in=paths).values_list("path", flat=True)
+    )
+    return [
+        Problem(
+            path=warning["path"],
+            reason=warning["reason"],
+            mend=mend_of(warning["reason"]),
+            severity="missing",
+            line=warning["line"],
+            kind=Kind.UNREAD,
+        )
+        for warning in warnings
+        if warning["path"] not in known and looked.opens(warning["path"])
+    ]
+
+
+def _of_settings(looked: Looked) -> list[Problem]:
+    """What is wrong with the files in which the vault carries settings."""
+    files = SettingsFile.objects.filter(vault=looked.vault).exclude(problems=[])
+    return [
+        Problem(
+            path=file.path,
+            reason=problem["reason"],
+            mend=problem["mend"],
+            severity="setting",
+            line=problem["line"],
+            kind=Kind.SETTINGS,
+        )
+        for file in files
+        for problem in file.problems
+        if looked.opens(file.path)
+    ]
+
+
+# Files that are no notes: few, and read from rows of their own.
+_lists: dict[Kind, Callable[[Looked], list[Problem]]] = {
+    Kind.UNREAD: _of_the_run,
+    Kind.SETTINGS: _of_settings,
+}
+
+
+def _with_status(status: Note.Status, extra: Q) -> Callable[[Looked], QuerySet[Note]]:
+    return lambda looked: looked.notes.filter(extra, status=status)
+
+
+# Sync gives a file that it does not even read this in place of a hash.
+_UNREAD = Q(content_hash__startswith="unread")
+
+
+def _refused(looked: Looked) -> QuerySet[Note]:
+    return _with_chunks(looked, _refused_chunks(looked))
+
+
+def _waiting(looked: Looked) -> QuerySet[Note]:
+    model = looked.vault.embedding_model
+    if model is None:
+        return looked.notes.none()
+    return _with_chunks(looked, pending_chunks(looked.vault.pk, model))
+
+
+def _with_chunks(looked: Looked, chunks: QuerySet[Chunk]) -> QuerySet[Note]:
+    return looked.notes.filter(Exists(chunks.filter(note_id=OuterRef("pk"))))
+
+
+def _refused_chunks(looked: Looked) -> QuerySet[Chunk]:
+    model = looked.vault.embedding_model
+    chunks = Chunk.objects.filter(vault=looked.vault)
+    return chunks.filter(refused_by(model)) if model else chunks.none()
+
+
+def _suspicious(looked: Looked) -> QuerySet[Note]:
+    """Indexed notes whose number of chunks does not fit their text."""
+    measured = looked.notes.filter(status=Note.Status.INDEXED).annotate(
+        length=Length("body"),
+        pieces=Count("chunks"),
+        inside=Sum(F("chunks__end") - F("chunks__start"), output_field=IntegerField()),
+    )
+    one = Q(pieces__lte=1, length__gt=LONG_FOR_ONE_CHUNK)
+    little = Q(length__gt=SHORTEST_SUSPICIOUS, inside__lt=F("length") * LEAST_SHARE)
+    none = Q(length__gt=SHORTEST_SUSPICIOUS, pieces=0)
+    return measured.filter(one | little | none)
+
+
+def _empty(looked: Looked) -> QuerySet[Note]:
+    chunks = Chunk.objects.filter(vault=looked.vault, note_id=OuterRef("pk"))
+    return looked.notes.filter(~Exists(chunks), status=Note.Status.INDEXED)
+
+
+def _secrets(looked: Looked) -> QuerySet[Note]:
+    findings = ScrubFinding.objects.filter(vault=looked.vault, note_id=OuterRef("pk"))
+    return looked.notes.filter(Exists(findings))
+
+
+_notes_of: dict[Kind, Callable[[Looked], QuerySet[Note]]] = {
+    Kind.FAILED: _with_status(Note.Status.FAILED, Q()),
+    Kind.TOO_LARGE: _with_status(Note.Status.EXCLUDED, _UNREAD),
+    Kind.EXCLUDED: _with_status(Note.Status.EXCLUDED, ~_UNREAD),
+    Kind.REFUSED: _refused,
+    Kind.SUSPICIOUS: _suspicious,
+    Kind.WARNINGS: lambda looked: looked.notes.exclude(warnings=[]),
+    Kind.WAITING: _waiting,
+    Kind.EMPTY: _empty,
+    Kind.SECRETS: _secrets,
+}
+
+
+def _tell_missing(kind: Kind) -> Callable[[Looked, Sequence[Note]], Iterator[Problem]]:
+    def tell(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+        for note in notes:
+            mend = mend_of(note.reason)
+            yield replace(_problem(note, kind, note.reason, mend), severity="missing")
+
+    return tell
+
+
+def _tell_refused(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    chunks = _refused_chunks(looked).filter(note__in=[note.pk for note in notes]).defer("tsv")
+    of_note = _by_note(chunks.order_by("note_id", "ordinal"))
+    mend = _("Change the passage, or choose “Retry failed” when the model was the trouble.")
+    for note in notes:
+        refused = of_note[note.pk]
+        if not refused:
+            continue
+        text = ngettext(
+            "Not searchable by meaning: %(why)s",
+            "%(n)d passages are not searchable by meaning: %(why)s",
+            len(refused),
+        ) % {"n": len(refused), "why": refused[0].embed_failed}
+        line = note.body_line + refused[0].start_line - 1
+        attempts = max(chunk.embed_attempts for chunk in refused)
+        row = _problem(note, Kind.REFUSED, text, mend)
+        yield replace(row, severity="partly", line=line, attempts=attempts)
+
+
+def _by_note(chunks: QuerySet[Chunk]) -> dict[int, list[Chunk]]:
+    of_note: dict[int, list[Chunk]] = defaultdict(list)
+    for chunk in chunks:
+        of_note[chunk.note_id].append(chunk)
+    return of_note
+
+
+def _tell_suspicious(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    mend = _("Look whether most of it is one unclosed comment or code fence.")
+    for note in notes:
+        length, pieces = getattr(note, "length", 0), getattr(note, "pieces", 0)
+        text = ngettext(
+            "%(length)s characters became %(n)d passage.",
+            "%(length)s characters became %(n)d passages.",
+            pieces,
+        ) % {"length": f"{length:,}", "n": pieces}
+        yield _problem(note, Kind.SUSPICIOUS, text, mend)
+
+
+def _tell_warnings(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    mend = _("The note is searchable; correct the file to be rid of the warning.")
+    for note in notes:
+        reasons = list(dict.fromkeys(warning["reason"] for warning in note.warnings))
+        lines = [warning["line"] for warning in note.warnings if warning["line"]]
+        line = min(lines, default=None)
+        yield replace(_problem(note, Kind.WARNINGS, "; ".join(reasons), mend), line=line)
+
+
+def _tell_waiting(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    model = looked.vault.embedding_model
+    counts: dict[int, int] = {}
+    if model is not None:
+        chunks = pending_chunks(looked.vault.pk, model).filter(note__in=[n.pk for n in notes])
+        rows = chunks.order_by().values_list("note_id").annotate(n=Count("pk"))
+        counts = dict(rows)
+    for note in notes:
+        n = counts.get(note.pk, 0)
+        text = ngettext(
+            "%d passage waits to be made searchable by meaning.",
+            "%d passages wait to be made searchable by meaning.",
+            n,
+        )
+        mend = _("Nothing to do: the worker comes to it. Words find it already.")
+        yield replace(_problem(note, Kind.WAITING, text % n, mend), severity="partly")
+
+
+def _tell_empty(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    for note in notes:
+        text = _("It has no text of its own: only its title and path are found.")
+        yield _problem(note, Kind.EMPTY, text, _("Write something in it, or leave it as it is."))
+
+
+def _tell_secrets(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    findings = ScrubFinding.objects.filter(note__in=[note.pk for note in notes])
+    of_note: dict[int, list[ScrubFinding]] = defaultdict(list)
+    for finding in findings.order_by("note_id", "line"):
+        of_note[finding.note_id].append(finding)
+    mend = _("Change the secret where it is used, then take it out of the file.")
+    for note in notes:
+        found = of_note[note.pk]
+        named = [
+            _("%(kind)s in line %(line)d") % {"kind": finding.kind, "line": finding.line}
+            for finding in found[:MOST_NAMED]
+        ]
+        more = len(found) - len(named)
+        said = chain(named, [_("%d more") % more] if more else [])
+        text = _("Left out of the index: %s.") % ", ".join(said)
+        line = found[0].line if found else None
+        yield replace(_problem(note, Kind.SECRETS, text, mend), line=line)
+
+
+_told: dict[Kind, Callable[[Looked, Sequence[Note]], Iterator[Problem]]] = {
+    Kind.FAILED: _tell_missing(Kind.FAILED),
+    Kind.TOO_LARGE: _tell_missing(Kind.TOO_LARGE),
+    Kind.EXCLUDED: _tell_missing(Kind.EXCLUDED),
+    Kind.REFUSED: _tell_refused,
+    Kind.SUSPICIOUS: _tell_suspicious,
+    Kind.WARNINGS: _tell_warnings,
+    Kind.WAITING: _tell_waiting,
+    Kind.EMPTY: _tell_empty,
+    Kind.SECRETS: _tell_secrets,
+}
+
+
+def _problem(note: Note, kind: Kind, reason: str, mend: str) -> Problem:
+    """A row about a note that can be found."""
+    return Problem(
+        path=note.path,
+        reason=reason,
+        mend=mend,
+        severity="doubtful",
+        note_id=note.pk,
+        kind=kind,
+        attempts=note.attempts,
+    )
