@@ -138,10 +138,13 @@ def test_the_vaults_page_lists_where_secrets_stood_and_never_what(folder: Folder
     folder.sync()
     client = Client()
     client.force_login(folder.vault.members.get().user)  # type: ignore[arg-type]
-    html = client.get(f"/vaults/{folder.vault.slug}/").content.decode()
-    place = f'<a href="/vaults/{folder.vault.slug}/notes/sub/a.md">sub/a.md</a></td><td>5</td>'
-    assert f"{place}<td>github-token</td>" in html
-    assert SECRET not in html
+    home = f"/vaults/{folder.vault.slug}"
+    page = client.get(f"{home}/").content.decode()
+    assert f'href="{home}/problems?kind=secrets">Secrets <b>1</b>' in page
+    html = client.get(f"{home}/problems?kind=secrets").content.decode()
+    assert f'<a href="{home}/notes/sub/a.md">sub/a.md</a><small>, line 5</small>' in html
+    assert "github-token in line 5" in html
+    assert SECRET not in page + html
 
 
 @given(notes | st.sampled_from(["---\na: 1\n---\nx", "---\n\nrule", "...\n---\n"]))
