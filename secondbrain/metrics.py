@@ -183,14 +183,19 @@ def _index() -> Iterator[Metric]:
             "covered": status.covered,
             "failed": status.failed_notes,
         }
-        for part, value in parts.items():
-            notes.add_metric([number, part], value)
+        _add_known(notes, number, parts)
         of_passages = {
             "all": status.chunks,
             "embedded": status.embedded,
             "pending": status.pending,
             "failed": status.failed,
         }
-        for part, value in of_passages.items():
-            passages.add_metric([number, part], value)
+        _add_known(passages, number, of_passages)
     yield from (notes, passages)
+
+
+def _add_known(family: GaugeMetricFamily, number: str, parts: dict[str, int | None]) -> None:
+    """What could be counted; a sample that is left out is no zero."""
+    for part, value in parts.items():
+        if value is not None:
+            family.add_metric([number, part], value)

@@ -11,8 +11,9 @@ import pytest
 from providers.models import ChatModel, Origin, Provider
 from tests.vault.folders import Folder, make_folder
 from vault.models import SettingsFile, SyncRun
+from vault.problems import Problem
 from vault.settings_files import own_settings
-from vault.status import Problem, vault_status
+from vault.status import vault_status
 
 pytestmark = pytest.mark.django_db
 AGENT = ".claude/agents/gardener.md"
