@@ -14,6 +14,8 @@ http = get_asgi_application()
 
 from django.conf import settings  # noqa: E402
 
+from secondbrain.mcp_http import with_mcp  # noqa: E402
+
 
 def websocket_routes() -> list[object]:
     """Socket routes of the mounted modules."""
@@ -26,7 +28,7 @@ def websocket_routes() -> list[object]:
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": with_mcp(http),
         "websocket": OriginValidator(
             AuthMiddlewareStack(URLRouter(websocket_routes())), settings.ALLOWED_ORIGINS
         ),

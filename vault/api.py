@@ -11,11 +11,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from vault import access, presenters
-from vault.core.sections import find_section, sections_of
 from vault.core.tokens import estimate_tokens
 from vault.forms import read_number
 from vault.models import Note
 from vault.related import MOST_RELATED, related_notes
+from vault.sections import read_section, sections_in
 from vault.serializers import (
     IndexStatusSerializer,
     NoSectionSerializer,
@@ -52,7 +52,7 @@ class NoteView(APIView):
         return Response(
             presenters.note_json(note)
             | {
-                "sections": [list(section.path) for section in _sections(note)],
+                "sections": [list(section.path) for section in sections_in(note)],
                 "links": [presenters.note_ref(row) for row in linked.defer("body")],
                 "backlinks": [presenters.note_ref(row) for row in linking.defer("body")],
             }
@@ -93,29 +93,30 @@ class SectionView(APIView):
                 str,
                 many=True,
                 description="Headings, outermost first: repeated, or one with “ > ” between.",
-            )
+            ),
+            OpenApiParameter(
+                "below", str, enum=["0", "1"], description="0: without its subsections; 1"
+            ),
         ],
         responses={200: SectionSerializer, 404: NoSectionSerializer},
     )
     def get(self, request: Request, note_id: int) -> Response:
         note = _note(request, note_id)
         wanted = request.query_params.getlist("path")
-        sections = _sections(note)
-        section = find_section(sections, wanted)
-        if section is None and len(wanted) == 1:
-            section = find_section(sections, wanted[0].split(" > "))
-        if section is None:
-            listed = [list(found.path) for found in sections]
+        with_below = request.query_params.get("below", "1") != "0"
+        found = read_section(note, wanted, with_below=with_below) if any(wanted) else None
+        if found is None:
+            listed = [list(section.path) for section in sections_in(note)]
             detail = "This note has no such section. Choose one of “sections”."
             return Response({"detail": detail, "sections": listed}, status=404)
-        text = note.body[section.start : section.end].rstrip()
         return Response(
             presenters.note_ref(note)
             | {
-                "heading_path": list(section.path),
-                "text": text,
-                "span": [section.start, section.start + len(text)],
-                "tokens": estimate_tokens(text),
+                "heading_path": list(found.path),
+                "text": found.text,
+                "span": [found.start, found.end],
+                "tokens": estimate_tokens(found.text),
+                "below": [list(path) for path in found.below],
             }
         )
 
@@ -144,7 +145,3 @@ def _note(request: Request, note_id: int) -> Note:
     if note is None:
         raise NotFound("No such note.")
     return note
-
-
-def _sections(note: Note) -> list[Any]:
-    return sections_of(note.headings, length=len(note.body))

@@ -61,12 +61,13 @@ class SimilarNotesSerializer(serializers.Serializer[Any]):
 
 
 class SectionSerializer(NoteRefSerializer):
-    """One section of a note, with what is below it."""
+    """One section of a note; `below`: the subsections that were left out."""
 
     heading_path = serializers.ListField(child=serializers.CharField())
     text = serializers.CharField()
     span = serializers.ListField(child=serializers.IntegerField())
     tokens = serializers.IntegerField(help_text="estimated")
+    below = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
 
 
 class NoSectionSerializer(serializers.Serializer[Any]):

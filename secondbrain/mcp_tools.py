@@ -1,0 +1,360 @@
+"""What agents may do: search, read one section, find similar notes, ask.
+
+Replies are small on purpose. A search gives pointers, each with the tokens that following
+it costs; a section is read alone, and a pointer that leads nowhere is an error with the
+sections that are there, never the whole note. Knows nothing of the protocol.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+
+from retrieval.core.types import Hit, Mode
+from retrieval.forms import CHOSEN, Given, Unreadable, read_asked
+from retrieval.search import search_notes
+from secondbrain.mcp_arguments import ToolRefused, names_of, number_of, text_of
+from vault.access import notes_in, scope_for
+from vault.core.tokens import estimate_tokens
+from vault.models import ApiToken, Note
+from vault.related import MOST_RELATED, related_notes
+from vault.sections import BETWEEN, SectionText, read_section, section_at, sections_in
+
+DEFAULT_HITS, MOST_HITS = 5, 20
+DEFAULT_SIMILAR = 5
+# Tokens of a section in one reply; what is longer comes in parts.
+PART_TOKENS = 1_200
+MOST_LISTED = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """On whose behalf tools are called: a user, by one of their tokens."""
+
+    user_id: int
+    token_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as agents are told of it. `properties` is its JSON schema's."""
+
+    name: str
+    description: str
+    properties: Mapping[str, Any]
+    required: tuple[str, ...]
+    call: Callable[[Agent, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def tools() -> dict[str, Tool]:
+    """Every tool by name; `ask` only where chat is mounted."""
+    offered = [_SEARCH, _GET_SECTION, _SIMILAR_NOTES]
+    if "chat" in settings.MODULES:
+        offered.append(_ASK)
+    return {tool.name: tool for tool in offered}
+
+
+async def call_tool(agent: Agent, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The reply of a tool, with its own cost in tokens. Raises ToolRefused."""
+    tool = tools().get(name)
+    if tool is None:
+        raise ToolRefused(f"There is no tool “{name}”.", tools=list(tools()))
+    unknown = sorted(set(arguments) - set(tool.properties))
+    if unknown:
+        raise ToolRefused(f"“{name}” takes no “{unknown[0]}”.", takes=list(tool.properties))
+    return with_cost(await tool.call(agent, arguments))
+
+
+def with_cost(reply: dict[str, Any]) -> dict[str, Any]:
+    """`reply` with what reading it costs, in estimated tokens."""
+    return {**reply, "tokens": estimate_tokens(as_text(reply))}
+
+
+def as_text(reply: Mapping[str, Any]) -> str:
+    """A reply as agents get it: JSON without blanks that would only cost tokens."""
+    return json.dumps(reply, ensure_ascii=False, separators=(",", ":"))
+
+
+async def search(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Notes for a query, each with a pointer to the section that was found."""
+    user = await sync_to_async(_user)(agent)
+    given = Given(
+        query=text_of(arguments, "query", default=""),
+        mode=text_of(arguments, "mode", default=""),
+        slugs=names_of(arguments, "vaults"),
+        limit=number_of(arguments, "limit", default=DEFAULT_HITS, least=1, most=MOST_HITS),
+        chosen={name: names_of(arguments, name) for name in CHOSEN},
+    )
+    try:
+        asked = await sync_to_async(read_asked)(user, given)
+    except Unreadable as error:
+        raise ToolRefused(str(error)) from error
+    found = await search_notes(asked.text, scope=asked.scope, mode=asked.mode, limit=asked.limit)
+    pointers = await sync_to_async(_pointers)(user, found.hits)
+    reply: dict[str, Any] = {"results": pointers}
+    if found.notices:
+        reply["notices"] = list(found.notices)
+    return reply
+
+
+async def get_section(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """One section, in parts when it is long."""
+    user = await sync_to_async(_user)(agent)
+    pointer = text_of(arguments, "section")
+    below = arguments.get("below", False)
+    if not isinstance(below, bool):
+        raise ToolRefused("“below” must be true or false.")
+    part = number_of(arguments, "part", default=1, least=1, most=10_000)
+    return await sync_to_async(_section)(user, pointer, below=below, part=part)
+
+
+async def similar_notes(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Notes that read like the one a pointer leads into."""
+    user = await sync_to_async(_user)(agent)
+    pointer = text_of(arguments, "section")
+    limit = number_of(arguments, "limit", default=DEFAULT_SIMILAR, least=1, most=MOST_RELATED)
+    return await sync_to_async(_similar)(user, pointer, limit)
+
+
+async def ask(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer with its sources, from a conversation that is kept for a day."""
+    from chat.core.asking import Refused, parse_ask
+    from chat.core.events import EventType, said_text
+    from chat.rights import Caller
+    from chat.runs import SignedOut, runs_here
+
+    caller = Caller(user_id=agent.user_id, token_id=agent.token_id)
+    await sync_to_async(_user)(agent)
+    vaults = names_of(arguments, "vaults")
+    try:
+        wanted = parse_ask(
+            {
+                "text": text_of(arguments, "question"),
+                "mode": text_of(arguments, "mode", default="") or None,
+                "vaults": vaults or None,
+                "temporary": True,
+            }
+        )
+        turn = await runs_here().start(wanted, caller=caller)
+    except (Refused, SignedOut) as error:
+        raise ToolRefused(str(error) or "This token is not valid any more.") from error
+    async with aclosing(runs_here().follow(turn.ids.run)) as followed:
+        events = [event async for event in followed]
+    last = events[-1] if events else None
+    if last is None or last.type is EventType.ERROR:
+        said = last.data if last else {}
+        words = (said.get("text") or "There is no answer.", said.get("mend"))
+        raise ToolRefused(" ".join(filter(None, words)))
+    passages = next((e.data for e in events if e.type is EventType.SOURCES), {}).get("passages", [])
+    cited = {each["n"] for each in last.data.get("citations", ())}
+    return {
+        "answer": said_text(events),
+        "sources": await sync_to_async(_sources)(caller.user_id, passages, cited),
+    }
+
+
+def _user(agent: Agent) -> User:
+    """The user as the database knows them now. Raises ToolRefused."""
+    user = get_user_model().objects.filter(pk=agent.user_id, is_active=True).first()
+    tokens = ApiToken.objects.filter(pk=agent.token_id, user=user)
+    if user is None or not tokens.exists():
+        raise ToolRefused("You may do nothing here any more: make a new token.")
+    return user
+
+
+def _pointers(user: User, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    notes = notes_in(scope_for(user)).filter(pk__in=[hit.note_id for hit in hits])
+    by_id = notes.select_related("vault").in_bulk()
+    return [_pointer_json(by_id[hit.note_id], hit) for hit in hits if hit.note_id in by_id]
+
+
+def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
+    path = section_at(note, hit.span[0])
+    section = read_section(note, path, with_below=False)
+    return {
+        "section": pointer_to(note, path),
+        "breadcrumb": breadcrumb(note, path),
+        "snippet": hit.snippet,
+        "section_tokens": estimate_tokens(section.text) if section else 0,
+        "updated": hit.updated.date().isoformat(),
+        "found_by": list(hit.arms),
+    }
+
+
+def pointer_to(note: Note, path: Sequence[str]) -> str:
+    """What names a section: `12#Heading > Sub`; `12#` is what stands before any heading."""
+    return f"{note.pk}#{BETWEEN.join(path)}"
+
+
+def breadcrumb(note: Note, path: Sequence[str]) -> str:
+    """Vault, file and headings, outermost first."""
+    return BETWEEN.join((note.vault.slug, note.path, *path))
+
+
+def _note_of(user: User, pointer: str) -> tuple[Note, str]:
+    """The note that `pointer` leads into, and the headings it names. Raises ToolRefused."""
+    number, _sign, path = pointer.strip().partition("#")
+    is_number = number.isascii() and number.isdigit() and len(number) < 19
+    notes = notes_in(scope_for(user)).select_related("vault")
+    note = notes.filter(pk=int(number)).first() if is_number else None
+    if note is None:
+        raise ToolRefused(
+            "No section has this name. Take “section” from a result of the tool search."
+        )
+    return note, path
+
+
+def _section(user: User, pointer: str, *, below: bool, part: int) -> dict[str, Any]:
+    note, path = _note_of(user, pointer)
+    found = read_section(note, [path], with_below=below)
+    if found is None:
+        listed = [pointer_to(note, section.path) for section in sections_in(note)]
+        raise ToolRefused(
+            f"“{note.path}” has no section “{path}” (any more). Choose one of “sections”.",
+            sections=listed[:MOST_LISTED],
+        )
+    parts = split_parts(found.text)
+    if part > len(parts):
+        raise ToolRefused(f"The section has {len(parts)} parts.")
+    reply: dict[str, Any] = {
+        "section": pointer_to(note, found.path),
+        "breadcrumb": breadcrumb(note, found.path),
+        "text": parts[part - 1],
+    }
+    if len(parts) > 1:
+        reply["part"] = f"{part} of {len(parts)}"
+    if found.below:
+        reply["below"] = _below(note, found)
+    return reply
+
+
+def _below(note: Note, found: SectionText) -> list[str]:
+    return [pointer_to(note, path) for path in found.below][:MOST_LISTED]
+
+
+def split_parts(text: str, *, most: int = PART_TOKENS) -> list[str]:
+    """`text` cut at line ends into parts of about `most` tokens; joined they are the text.
+
+    A single line that is longer is a part of its own.
+    """
+    parts: list[str] = [""]
+    room = most
+    for line in text.splitlines(keepends=True):
+        cost = estimate_tokens(line)
+        if cost > room and parts[-1]:
+            parts.append("")
+            room = most
+        parts[-1] += line
+        room -= cost
+    return parts
+
+
+def _similar(user: User, pointer: str, limit: int) -> dict[str, Any]:
+    note, _path = _note_of(user, pointer)
+    found = related_notes(note, scope=scope_for(user), limit=limit)
+    rows = [
+        {
+            "section": pointer_to(row, ()),
+            "breadcrumb": breadcrumb(row, ()),
+            "title": row.title,
+            "similarity": round(likeness, 3),
+        }
+        for row, likeness in found
+    ]
+    reply: dict[str, Any] = {"results": rows}
+    if not rows:
+        reply["notices"] = ["The note, or every other one, has no vector yet."]
+    return reply
+
+
+def _sources(
+    user_id: int, passages: Sequence[Mapping[str, Any]], cited: set[int]
+) -> list[dict[str, Any]]:
+    """The passages that an answer cites as pointers; all that were read when it cites none."""
+    user = get_user_model().objects.get(pk=user_id)
+    rows = []
+    for passage in passages:
+        if cited and passage["number"] not in cited:
+            continue
+        notes = notes_in(scope_for(user, [passage["vault"]])).select_related("vault")
+        note = notes.filter(path=passage["path"]).first()
+        if note is not None:
+            path = section_at(note, int(passage["start"]))
+            rows.append(
+                {
+                    "n": passage["number"],
+                    "section": pointer_to(note, path),
+                    "breadcrumb": breadcrumb(note, path),
+                }
+            )
+    return rows
+
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_FILTERS: dict[str, Any] = {
+    "vaults": {**_STRINGS, "description": "short names of vaults; none: all you may read"},
+    "folder": {**_STRINGS, "description": "only notes in this folder or below"},
+    "path": {**_STRINGS, "description": "only notes whose path begins so"},
+    "tag": {**_STRINGS, "description": "only notes with this tag or one nested in it"},
+    "prop": {**_STRINGS, "description": "only notes with this property: name=value"},
+    "kind": {**_STRINGS, "description": "note, code, canvas, attachment"},
+    "after": {**_STRINGS, "description": "only notes of this day (2026-01-31) or later"},
+    "before": {**_STRINGS, "description": "only notes of an earlier day"},
+}
+_POINTER = {"type": "string", "description": "as a search gives it, such as 12#Heading > Sub"}
+
+_SEARCH = Tool(
+    "search",
+    "Search the team's notes by words and meaning. Gives short snippets with pointers: read "
+    "one with get_section. section_tokens is what that costs.",
+    {
+        "query": {"type": "string", "description": "a question or words; may be empty"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": MOST_HITS},
+        "mode": {"type": "string", "enum": [str(mode) for mode in Mode]},
+        **_FILTERS,
+    },
+    ("query",),
+    search,
+)
+_GET_SECTION = Tool(
+    "get_section",
+    "Read one section of a note: only that, without its subsections unless below is true. "
+    "Long ones come in parts.",
+    {
+        "section": _POINTER,
+        "below": {"type": "boolean", "description": "with its subsections"},
+        "part": {"type": "integer", "minimum": 1},
+    },
+    ("section",),
+    get_section,
+)
+_SIMILAR_NOTES = Tool(
+    "similar_notes",
+    "Notes that read like the one a pointer leads into.",
+    {
+        "section": _POINTER,
+        "limit": {"type": "integer", "minimum": 1, "maximum": MOST_RELATED},
+    },
+    ("section",),
+    similar_notes,
+)
+_ASK = Tool(
+    "ask",
+    "Have a question answered from the notes, with numbered sources. Slower and dearer than "
+    "search: it asks the team's model.",
+    {
+        "question": {"type": "string"},
+        "vaults": _FILTERS["vaults"],
+        "mode": {"type": "string", "enum": ["notes_only", "notes_first", "no_notes"]},
+    },
+    ("question",),
+    ask,
+)

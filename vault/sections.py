@@ -1,0 +1,70 @@
+"""One section of a note, by the headings above it: what a pointer to a place leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vault.core.sections import Section, find_section, sections_of
+from vault.models import Note
+
+BETWEEN = " > "
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """`text` is `body[start:end]`. `below`: the sections directly or deeper inside it that
+    were left out."""
+
+    path: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+    below: tuple[tuple[str, ...], ...] = ()
+
+
+def sections_in(note: Note) -> list[Section]:
+    """Every section of `note`, in order."""
+    return sections_of(note.headings, length=len(note.body))
+
+
+def read_section(
+    note: Note, wanted: Sequence[str], *, with_below: bool = True
+) -> SectionText | None:
+    """The section under the headings `wanted`, outermost first; None when there is none.
+
+    One string may hold the whole path with “ > ” between. No headings mean what stands
+    before the first one. Without `with_below` it ends where its first subsection begins.
+    """
+    sections = sections_in(note)
+    if not any(part.strip() for part in wanted):
+        end = sections[0].start if sections else len(note.body)
+        return _cut(note, (), 0, end)
+    found = find_section(sections, wanted)
+    if found is None and len(wanted) == 1:
+        found = find_section(sections, wanted[0].split(BETWEEN))
+    if found is None:
+        return None
+    inside = [s for s in sections if found.start < s.start < found.end]
+    if with_below or not inside:
+        return _cut(note, found.path, found.start, found.end)
+    below = tuple(section.path for section in inside)
+    return _cut(note, found.path, found.start, inside[0].start, below=below)
+
+
+def section_at(note: Note, offset: int) -> tuple[str, ...]:
+    """The headings of the innermost section that holds `offset`; empty before the first."""
+    holding = [s for s in sections_in(note) if s.start <= offset < s.end]
+    return holding[-1].path if holding else ()
+
+
+def _cut(
+    note: Note,
+    path: tuple[str, ...],
+    start: int,
+    end: int,
+    *,
+    below: tuple[tuple[str, ...], ...] = (),
+) -> SectionText:
+    text = note.body[start:end].rstrip()
+    return SectionText(path, text, start, start + len(text), below)
