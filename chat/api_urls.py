@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from chat import api, sse
+from chat import api, asking_api, sse
 
 CONVERSATION = "api/chat/conversations/<uuid:conversation>"
 
 urlpatterns: list[URLPattern] = [
     path("api/chat/options", api.OptionsView.as_view(), name="api-chat-options"),
+    path("api/chat/complete", asking_api.CompletionView.as_view(), name="api-complete"),
+    path("api/chat/presets", asking_api.PresetsView.as_view(), name="api-presets"),
+    path("api/chat/presets/<int:preset>", asking_api.PresetView.as_view(), name="api-preset"),
     path("api/chat/settings", api.SettingsView.as_view(), name="api-chat-settings"),
     path("api/chat/conversations", api.ConversationsView.as_view(), name="api-conversations"),
     path(CONVERSATION, api.ConversationView.as_view(), name="api-conversation"),

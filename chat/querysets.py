@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 if TYPE_CHECKING:
-    from chat.models import Conversation, Folder, Run, ShareLink  # noqa: F401
+    from chat.models import Conversation, Folder, PromptPreset, Run, ShareLink  # noqa: F401
     from vault.access import User
 
 
@@ -57,3 +58,16 @@ class RunQuerySet(models.QuerySet["Run"]):
     def abandoned(self) -> RunQuerySet:
         """Active, but the process that wrote it stopped renewing its lease."""
         return self.active().filter(lease_until__lt=Now())
+
+
+class PromptPresetQuerySet(models.QuerySet["PromptPreset"]):
+    def owned_by(self, user: User) -> PromptPresetQuerySet:
+        """Those that `user` may change."""
+        return self.filter(owner_id=user.pk) if user.is_active else self.none()
+
+    def usable_by(self, user: User) -> PromptPresetQuerySet:
+        """Everybody's, the user's own, and those of the user's groups."""
+        if not user.is_active:
+            return self.none()
+        shared = Q(group__user=user.pk)
+        return self.filter(Q(owner=None) | Q(owner_id=user.pk) | shared).distinct()

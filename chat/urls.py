@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from chat.views import organising, pages, sharing
+from chat.views import organising, pages, presets, sharing
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", pages.home, name="home"),
@@ -26,5 +26,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shares/<uuid:link_id>/restore", sharing.restore, name="restore_share"),
     path("s/<str:token>", sharing.shared, name="shared"),
     path("s/<str:token>/continue", sharing.continue_shared, name="continue_share"),
+    path("presets", presets.presets, name="presets"),
+    path("presets/new", presets.new_preset, name="new_preset"),
+    path("presets/<int:preset_id>", presets.edit_preset, name="edit_preset"),
+    path("presets/<int:preset_id>/delete", presets.delete_preset, name="delete_preset"),
+    path("presets/<int:preset_id>/fill", presets.fill_preset, name="fill_preset"),
     path("", include("chat.api_urls")),
 ]

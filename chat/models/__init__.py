@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from chat.models.asking import PromptPreset
 from chat.models.choices import AnswerMode, ChatSettings, Persona
 from chat.models.conversations import Conversation, Folder, Message, Source
+from chat.models.feedback import Feedback, UnansweredQuestion
 from chat.models.runs import Run, RunEvent
 from chat.models.sharing import ShareLink
 
@@ -11,11 +13,14 @@ __all__ = [
     "AnswerMode",
     "ChatSettings",
     "Conversation",
+    "Feedback",
     "Folder",
     "Message",
     "Persona",
+    "PromptPreset",
     "Run",
     "RunEvent",
     "ShareLink",
     "Source",
+    "UnansweredQuestion",
 ]

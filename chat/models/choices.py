@@ -17,6 +17,12 @@ class AnswerMode(models.TextChoices):
     NO_NOTES = "no_notes", _("no notes")
 
 
+class FollowUps(models.TextChoices):
+    OFF = "off", _("off")
+    NOTES = "notes", _("from the notes that were read")
+    MODEL = "model", _("by the model, in one small call")
+
+
 class Persona(models.Model):
     """Text that an admin adds to the system prompt under a name."""
 
@@ -47,6 +53,20 @@ class ChatSettings(models.Model):
     )
     alternates = models.BooleanField(null=True, blank=True)
     rerank = models.BooleanField(null=True, blank=True)
+    follow_ups = models.CharField(
+        max_length=6,
+        choices=FollowUps,
+        blank=True,
+        help_text=_("Questions that are offered after an answer."),
+    )
+    shares_unanswered = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text=_(
+            "Questions without an answer in the notes are listed, without a name, for those "
+            "who may edit the vaults that were searched."
+        ),
+    )
 
     class Meta:
         verbose_name_plural = _("chat settings")

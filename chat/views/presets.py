@@ -1,0 +1,94 @@
+"""Pages of the prompt presets: the list, making and changing one, filling its gaps."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from chat.models import PromptPreset
+from chat.preset_forms import FillForm, PresetForm
+from chat.presets import own_preset, presets_for, question_from, usable_preset
+
+
+@login_required
+@require_GET
+def presets(request: HttpRequest) -> HttpResponse:
+    """What the reader may call, and which of it is theirs to change."""
+    user = _user(request)
+    context = {"presets": presets_for(user), "reader": user}
+    return render(request, "chat/presets.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_preset(request: HttpRequest) -> HttpResponse:
+    """Make one; `text` begins with a question that was typed elsewhere."""
+    return _edit(request, PromptPreset(text=request.GET.get("text", "")), _("Preset saved."))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def edit_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
+    return _edit(request, own_preset(_user(request), preset_id), _("Preset saved."))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
+    """Say what would be lost; delete it when that was confirmed."""
+    preset = own_preset(_user(request), preset_id)
+    if request.method == "POST":
+        preset.delete()
+        messages.success(request, _("The preset %(name)s was deleted.") % {"name": preset})
+        return redirect("presets")
+    return render(request, "chat/preset_delete.html", {"preset": preset, "base": "plain.html"})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fill_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
+    """Ask for the gaps of a preset, then bring the question to the field it is sent from.
+
+    Scripts get the question as JSON, and the form as a dialog.
+    """
+    preset = usable_preset(_user(request), preset_id)
+    data = request.POST if request.method == "POST" else None
+    form = FillForm(data, preset=preset)
+    wants_json = request.headers.get("Accept", "").startswith("application/json")
+    is_done = form.is_valid() if data is not None else not form.fields
+    if is_done:
+        values = form.values() if data is not None else {}
+        text = question_from(preset, values, selection=request.POST.get("selection", ""))
+        if wants_json:
+            return JsonResponse({"text": text})
+        return redirect(f"{reverse('home')}?{urlencode({'text': text})}")
+    is_fragment = wants_json or bool(request.headers.get("HX-Request"))
+    base = "chat/dialog.html" if is_fragment else "plain.html"
+    context = {"preset": preset, "form": form, "base": base}
+    status = 200 if data is None else 422
+    return render(request, "chat/preset_fill.html", context, status=status)
+
+
+def _edit(request: HttpRequest, preset: PromptPreset, saved: str) -> HttpResponse:
+    form = PresetForm(request.POST or None, instance=preset, user=_user(request))
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, saved)
+        return redirect("presets")
+    context = {"form": form, "preset": preset}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "chat/preset_form.html", context, status=status)
+
+
+def _user(request: HttpRequest) -> User:
+    """The signed-in reader: login_required stands before every use."""
+    assert isinstance(request.user, User)  # noqa: S101 -- narrows the type
+    return request.user
