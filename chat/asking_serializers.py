@@ -17,9 +17,6 @@ class PresetSerializer(serializers.ModelSerializer[PromptPreset]):
 
     gaps = serializers.SerializerMethodField()
     is_own = serializers.SerializerMethodField()
-    group = serializers.SlugRelatedField(
-        slug_field="name", queryset=Group.objects.none(), required=False, allow_null=True
-    )
 
     class Meta:
         model = PromptPreset
@@ -29,9 +26,12 @@ class PresetSerializer(serializers.ModelSerializer[PromptPreset]):
     def get_fields(self) -> dict[str, Any]:
         """A preset is shared with a group of its owner alone."""
         fields = super().get_fields()
-        group = fields["group"]
-        assert isinstance(group, serializers.SlugRelatedField)  # noqa: S101 -- declared above
-        group.queryset = Group.objects.filter(user=self.context["user"].pk)
+        fields["group"] = serializers.SlugRelatedField(
+            slug_field="name",
+            queryset=Group.objects.filter(user=self.context["user"].pk),
+            required=False,
+            allow_null=True,
+        )
         return fields
 
     def get_gaps(self, preset: PromptPreset) -> list[dict[str, str]]:

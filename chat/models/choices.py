@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import ChatModel
+from vault.models import SettingsFile, Vault
 
 
 class AnswerMode(models.TextChoices):
@@ -24,18 +25,50 @@ class FollowUps(models.TextChoices):
 
 
 class Persona(models.Model):
-    """Text that an admin adds to the system prompt under a name."""
+    """Text that is added to the system prompt under a name.
+
+    An admin's row, or a file of `.claude/agents` in a vault, for readers of that vault.
+    """
 
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=200, blank=True)
     prompt = models.TextField(help_text=_("Follows the base prompt."))
     enabled = models.BooleanField(default=True)
+    model = models.ForeignKey(
+        ChatModel,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        help_text=_("Answers unless the question chose another."),
+    )
+    vaults = models.ManyToManyField(
+        Vault,
+        blank=True,
+        help_text=_(
+            "What is searched unless the question chose; of these, what the asker may read."
+        ),
+    )
+    tools = models.JSONField(
+        default=None,
+        null=True,
+        blank=True,
+        help_text=_("Names of the tools it may use, as a list. Empty: all that are allowed."),
+    )
+    settings_file = models.OneToOneField(
+        SettingsFile, null=True, blank=True, editable=False, on_delete=models.CASCADE
+    )
+    content_hash = models.CharField(max_length=64, blank=True, editable=False)
 
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return f"{self.name}, {self.role}" if self.role else self.name
+
+    @property
+    def place(self) -> str:
+        """The vault whose file it is, or "" for one of the site."""
+        return self.settings_file.vault.name if self.settings_file else ""
 
 
 class ChatSettings(models.Model):

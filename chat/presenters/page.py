@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from chat.forms import ChatSettingsForm
 from chat.models import AnswerMode, Conversation, Persona
 from chat.offers import site_catalogue
 from chat.options import chat_options
+from chat.personas import personas_for
 from chat.presenters.answers import Turn, turns_of
 from chat.presenters.conversations import (
     ConversationList,
@@ -45,7 +47,7 @@ class Choices:
     vaults: tuple[VaultChoice, ...]
     models: tuple[tuple[str, tuple[dict[str, Any], ...]], ...]
     model_id: int
-    personas: tuple[Persona, ...]
+    personas: tuple[tuple[str, tuple[Persona, ...]], ...]
     persona_id: int | None
     modes: tuple[tuple[str, str], ...]
     mode: str
@@ -81,7 +83,7 @@ class ChatPage:
         return len(self.choices.vaults), sum(vault.notes for vault in self.choices.vaults)
 
     @property
-    def words(self) -> dict[str, str]:
+    def words(self) -> dict[str, Any]:
         """What the scripts say, in the reader's language."""
         return words(len(self.choices.vaults))
 
@@ -140,14 +142,14 @@ def choices_of(
         vaults=tuple(_vaults(user, kept)),
         models=_by_provider(options["models"]),
         model_id=options["model"],
-        personas=tuple(Persona.objects.filter(enabled=True)),
+        personas=personas_by_place(personas_for(user)),
         persona_id=options["persona"],
         modes=tuple((value, str(label).capitalize()) for value, label in AnswerMode.choices),
         mode=options["mode"],
     )
 
 
-def words(vaults: int) -> dict[str, str]:
+def words(vaults: int) -> dict[str, Any]:
     """The sentences of the scripts, for a reader of that many vaults."""
     searching = ngettext("Searching %(count)d vault…", "Searching %(count)d vaults…", vaults)
     return {
@@ -169,6 +171,18 @@ def words(vaults: int) -> dict[str, str]:
         "unsure": _("The connection broke while this was being sent. Look at the list, or send."),
         "all_vaults": _("All vaults"),
         "some_vaults": _("{count} vaults"),
+        "unnarrow": _("Search without {token}"),
+        "presets_url": reverse("presets"),
+        "search_url": reverse("search"),
+        "commands": [
+            {"name": "/new", "detail": _("a new question")},
+            {"name": "/search", "detail": _("the search page")},
+            {"name": "/presets", "detail": _("your presets")},
+            {"name": "/settings", "detail": _("the chat settings")},
+            {"name": "/notes-only", "detail": _("answers from the notes alone")},
+            {"name": "/notes-first", "detail": _("answers from the notes, and beyond")},
+            {"name": "/no-notes", "detail": _("answers without the notes")},
+        ],
     }
 
 
@@ -196,3 +210,12 @@ def _by_provider(
     for model in models:
         groups.setdefault(model["provider"], []).append(model)
     return tuple((provider, tuple(group)) for provider, group in groups.items())
+
+
+def personas_by_place(
+    personas: Sequence[Persona],
+) -> tuple[tuple[str, tuple[Persona, ...]], ...]:
+    """The personas grouped: the site's under no heading, then each vault's under its name."""
+    return tuple(
+        (place, tuple(group)) for place, group in groupby(personas, key=lambda each: each.place)
+    )

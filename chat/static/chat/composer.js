@@ -1,4 +1,6 @@
-/* The question field: growing, keys, drafts, scope, Send and Stop. */
+/* The question field: growing, keys, drafts, scope, presets, Send and Stop. */
+
+import { Completer } from "./complete.js";
 
 const DRAFT = "draft:";
 
@@ -15,9 +17,18 @@ export class Composer {
     this.onStop = onStop;
     this.onUp = onUp;
     this.isRunning = false;
+    this.dialogs = root.querySelector("[data-dialogs]");
+    this.narrowed = new Set(); // tags and folders that were chosen from the offers
+    this.completer = new Completer(this.form, {
+      commands: this.commands(root),
+      vaults: () => this.choices().vaults,
+      onPersona: (id) => { this.form.elements.persona.value = id; },
+      onPreset: (id) => this.fill(`${words.presets_url}/${id}/fill`),
+      onNarrow: (token) => { this.narrowed.add(token); this.showNarrowed(); },
+    });
     this.form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
     this.text.addEventListener("keydown", (event) => this.onKey(event));
-    this.text.addEventListener("input", () => { this.grow(); this.keepDraft(); });
+    this.text.addEventListener("input", () => { this.grow(); this.keepDraft(); this.showNarrowed(); });
     this.stop.addEventListener("click", () => this.onStop());
     this.form.addEventListener("change", (event) => { if (event.target.name === "vaults") this.onVaults(event.target); });
   }
@@ -44,6 +55,7 @@ export class Composer {
 
   onKey(event) {
     if (event.isComposing || event.keyCode === 229) return; // an input method is at work
+    if (this.completer.onKey(event)) return;
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.submit();
@@ -57,11 +69,67 @@ export class Composer {
     this.onAsk(text);
   }
 
+  /** What a slash does besides calling a preset. */
+  commands(root) {
+    const mode = (value) => () => { this.form.elements.mode.value = value; };
+    const run = {
+      "/new": () => root.querySelector("[data-new]").click(),
+      "/search": () => { location.href = this.words.search_url; },
+      "/presets": () => { location.href = this.words.presets_url; },
+      "/settings": () => root.querySelector("[data-open$='-settings']").click(),
+      "/notes-only": mode("notes_only"),
+      "/notes-first": mode("notes_first"),
+      "/no-notes": mode("no_notes"),
+    };
+    return this.words.commands.map(({ name, detail }) => ({ name, detail, run: run[name] }));
+  }
+
+  /** Ask for the gaps of a preset; the question it makes goes into the field. */
+  async fill(url, data = null) {
+    const response = await fetch(url, { method: data ? "POST" : "GET", body: data, headers: { Accept: "application/json" } });
+    if (response.headers.get("Content-Type")?.startsWith("application/json")) {
+      this.dialogs.replaceChildren();
+      this.giveBack((await response.json()).text, "");
+      return;
+    }
+    this.dialogs.innerHTML = await response.text();
+    const dialog = this.dialogs.querySelector("dialog");
+    dialog.showModal();
+    dialog.querySelector("[data-fill]").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const filled = new FormData(event.target);
+      filled.set("selection", String(getSelection()));
+      this.fill(url, filled);
+    });
+  }
+
+  /** The tags and folders in the question that narrow the search, each with a way out. */
+  showNarrowed() {
+    const box = this.form.querySelector("[data-narrowed]");
+    const used = [...this.narrowed].filter((token) => this.text.value.includes(token));
+    box.replaceChildren(...used.map((token) => {
+      const chip = document.createElement("button");
+      chip.type = "button";
+      chip.className = "chip tinted";
+      chip.textContent = `${token} ×`;
+      chip.setAttribute("aria-label", this.words.unnarrow.replace("{token}", token));
+      chip.addEventListener("click", () => {
+        this.narrowed.delete(token);
+        this.text.value = this.text.value.replace(token, "").replace(/ {2,}/g, " ").trimStart();
+        this.text.dispatchEvent(new Event("input"));
+        this.text.focus();
+      });
+      return chip;
+    }));
+    box.hidden = !used.length;
+  }
+
   /** The question left the field; the draft stays until the server has it. */
   clear() {
     this.text.value = "";
     this.refuse("");
     this.grow();
+    this.showNarrowed();
   }
 
   forgetDraft() {
