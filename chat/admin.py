@@ -11,23 +11,43 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from chat.core.prompt import BASE_PROMPT
-from chat.models import ChatSettings, Persona
+from chat.models import ChatSettings, Feedback, Persona, PromptPreset
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.forms import ModelForm
 
     PersonaBase = admin.ModelAdmin[Persona]
+    PresetBase = admin.ModelAdmin[PromptPreset]
+    FeedbackBase = admin.ModelAdmin[Feedback]
     ChatSettingsBase = admin.ModelAdmin[ChatSettings]
 else:
-    PersonaBase = ChatSettingsBase = admin.ModelAdmin
+    PersonaBase = PresetBase = FeedbackBase = ChatSettingsBase = admin.ModelAdmin
 
 
 @admin.register(Persona)
 class PersonaAdmin(PersonaBase):
-    list_display = ["name", "role", "enabled"]
+    """The site's own: those of vaults stand in the vaults' files."""
+
+    list_display = ["name", "role", "model", "enabled"]
     list_filter = ["enabled"]
     search_fields = ["name", "role", "prompt"]
+    filter_horizontal = ["vaults"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Persona]:
+        return super().get_queryset(request).filter(settings_file=None)
+
+
+@admin.register(PromptPreset)
+class PromptPresetAdmin(PresetBase):
+    """Everybody's presets: those of users are theirs."""
+
+    list_display = ["__str__", "title", "updated"]
+    search_fields = ["name", "title", "text"]
+    fields = ["name", "title", "text"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PromptPreset]:
+        return super().get_queryset(request).filter(owner=None)
 
 
 @admin.register(ChatSettings)
@@ -35,7 +55,17 @@ class ChatSettingsAdmin(ChatSettingsBase):
     """The site's row alone: what users chose for themselves is theirs."""
 
     list_display = ["__str__", "model", "persona", "mode", "passages"]
-    fields = ["model", "persona", "mode", "system_prompt", "passages", "alternates", "rerank"]
+    fields = [
+        "model",
+        "persona",
+        "mode",
+        "system_prompt",
+        "passages",
+        "alternates",
+        "rerank",
+        "follow_ups",
+        "shares_unanswered",
+    ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSettings]:
         return super().get_queryset(request).filter(user=None)

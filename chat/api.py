@@ -59,10 +59,18 @@ class SettingsView(ChatView):
     @extend_schema(request=ChatSettingsSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request) -> Response:
         """Replace them; what is left out is not chosen."""
-        serializer = ChatSettingsSerializer(data=request.data)
+        serializer = ChatSettingsSerializer(data=request.data, context={"user": self.user})
         serializer.is_valid(raise_exception=True)
-        blank = dict.fromkeys(("model", "persona", "passages", "alternates", "rerank"))
-        chosen = {**blank, "system_prompt": "", "mode": "", **serializer.validated_data}
+        blank = dict.fromkeys(
+            ("model", "persona", "passages", "alternates", "rerank", "shares_unanswered")
+        )
+        chosen = {
+            **blank,
+            "system_prompt": "",
+            "mode": "",
+            "follow_ups": "",
+            **serializer.validated_data,
+        }
         ChatSettings.objects.update_or_create(user=self.user, defaults=chosen)
         return Response(settings_json(self.user))
 

@@ -13,6 +13,7 @@ from chat.core.options import FEWEST_PASSAGES, MOST_PASSAGES
 from chat.models import AnswerMode, ChatSettings, Persona
 from chat.offers import site_catalogue
 from chat.options import settings_json
+from chat.personas import personas_for
 from providers.models import ChatModel, RerankModel
 
 SITE_DEFAULT = _("As the site has it")
@@ -79,7 +80,8 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         model_field.offer(list(site_catalogue().available()))
         persona = self.fields["persona"]
         assert isinstance(persona, forms.ModelChoiceField)  # noqa: S101 -- a foreign key
-        persona.queryset = Persona.objects.filter(enabled=True)
+        mine = personas_for(self.instance.user) if self.instance.user else []
+        persona.queryset = Persona.objects.filter(pk__in=[each.pk for each in mine])
         persona.empty_label = str(SITE_DEFAULT)
         self.fields["mode"] = forms.ChoiceField(
             label=_("How notes are used"),

@@ -13,6 +13,7 @@ from chat.core.options import Choices, Picked, Resolved, pick_model, resolve
 from chat.core.prompt import BASE_PROMPT
 from chat.models import AnswerMode, ChatSettings, Persona
 from chat.offers import Catalogue, Offer, Offers
+from chat.personas import persona_for, personas_for, searched_with
 from providers.core.errors import NotConfigured
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
@@ -22,7 +23,11 @@ from vault.settings_files import own_settings
 
 @dataclass(frozen=True)
 class TurnOptions:
-    """What holds for one turn."""
+    """What holds for one turn.
+
+    `vaults` are slugs to search, None: all that the user may read; `tools` are what the
+    persona may use, None: all that are allowed.
+    """
 
     model: ChatModel
     mode: str
@@ -30,9 +35,15 @@ class TurnOptions:
     persona_prompt: str
     persona_name: str
     knobs: Knobs
+    vaults: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
     notices: tuple[str, ...] = ()
 
 
+PERSONA_GONE = (
+    "The chosen persona is gone, or stands in a vault you may no longer read; the answer was "
+    "written without it."
+)
 # A persona's number that says "none", whatever the settings have. Null says "as they have it".
 NO_PERSONA = 0
 
@@ -45,16 +56,19 @@ def turn_options(
     `vaults` are the slugs that the question searches; None: all that the user may read.
     """
     asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode)
-    offers = Offers(user, catalogue, slugs=vaults)
     own, site = _levels(user)
-    resolved = resolve(asked, own, offers.level.choices, site, base_prompt=BASE_PROMPT)
+    number = resolve(asked, own, site, base_prompt=BASE_PROMPT).persona
+    persona = persona_for(user, number)
+    searched = _searched(persona, vaults)
+    offers = Offers(user, catalogue, slugs=searched)
+    as_persona = Choices(model=persona.model_id if persona else None)
+    resolved = resolve(asked, as_persona, own, offers.level.choices, site, base_prompt=BASE_PROMPT)
     picked = _pick(resolved, offers)
-    persona = _persona(resolved.persona)
     notices = [picked.notice] if picked.notice else []
     if offers.level.notice and asked.model is None and own.model is None:
         notices.append(offers.level.notice)
-    if resolved.persona not in {None, NO_PERSONA} and persona is None:
-        notices.append("The chosen persona is gone; the answer was written without it.")
+    if number not in {None, NO_PERSONA} and persona is None:
+        notices.append(PERSONA_GONE)
     return TurnOptions(
         model=picked.model,
         mode=resolved.mode,
@@ -62,6 +76,8 @@ def turn_options(
         persona_prompt=persona.prompt if persona else "",
         persona_name=str(persona) if persona else "",
         knobs=_knobs(resolved, catalogue.knobs()),
+        vaults=searched,
+        tools=None if persona is None or persona.tools is None else tuple(persona.tools),
         notices=tuple(notices),
     )
 
@@ -84,7 +100,7 @@ def chat_options(
     from_vault = offers.level.model_of if own.model is None else ""
     return {
         "models": [_model_json(offer, chosen) for offer in offers.all],
-        "personas": list(Persona.objects.filter(enabled=True).values("id", "name", "role")),
+        "personas": [_persona_json(persona) for persona in personas_for(user)],
         "modes": [{"value": value, "label": str(label)} for value, label in AnswerMode.choices],
         "vaults": list(visible_to(user).values("slug", "name")),
         "model": chosen,
@@ -107,6 +123,8 @@ def settings_json(user: User) -> dict[str, Any]:
         "passages": own.passages,
         "alternates": own.alternates,
         "rerank": own.rerank,
+        "follow_ups": own.follow_ups or "",
+        "shares_unanswered": own.shares_unanswered,
         "base_system_prompt": site.system_prompt or BASE_PROMPT,
         "vaults": [
             {
@@ -120,8 +138,20 @@ def settings_json(user: User) -> dict[str, Any]:
     }
 
 
-def _persona(pk: int | None) -> Persona | None:
-    return None if pk is None else Persona.objects.filter(pk=pk, enabled=True).first()
+def _searched(persona: Persona | None, chosen: Collection[str] | None) -> tuple[str, ...] | None:
+    """What the question chose, else what the persona searches; rights are asked later."""
+    if chosen is not None:
+        return tuple(chosen)
+    return searched_with(persona) if persona else None
+
+
+def _persona_json(persona: Persona) -> dict[str, Any]:
+    return {
+        "id": persona.pk,
+        "name": persona.name,
+        "role": persona.role,
+        "vault": persona.settings_file.vault.slug if persona.settings_file else None,
+    }
 
 
 def _levels(user: User) -> tuple[Choices, Choices]:
@@ -141,6 +171,8 @@ def _choices(row: ChatSettings | None) -> Choices:
         passages=row.passages,
         alternates=row.alternates,
         rerank=row.rerank,
+        follow_ups=row.follow_ups,
+        shares_unanswered=row.shares_unanswered,
     )
 
 
@@ -173,3 +205,8 @@ def _model_json(offer: Offer, chosen: int | None) -> dict[str, Any]:
         "vault": offer.vault.slug if offer.vault else None,
         "chosen": offer.model.pk == chosen,
     }
+
+
+def after_answer(user: User) -> Resolved:
+    """What the user's and the site's settings say of what follows an answer."""
+    return resolve(*_levels(user), base_prompt=BASE_PROMPT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from chat.core.personas import ParsedPersona, parse_persona
 from chat.models import Persona
@@ -22,7 +22,7 @@ def personas_for(user: User) -> list[Persona]:
     if not user.is_active:
         return []
     readable = visible_to(user)
-    _keep_up(readable.values_list("pk", flat=True))
+    _keep_up(readable)
     mine = Q(settings_file=None) | Q(settings_file__vault__in=readable.values("pk"))
     found = Persona.objects.filter(mine, enabled=True).select_related("settings_file__vault")
     return sorted(found, key=lambda each: (each.place, each.name, each.pk))
@@ -41,9 +41,9 @@ def searched_with(persona: Persona) -> tuple[str, ...] | None:
     return tuple(sorted(slugs)) or None
 
 
-def _keep_up(vault_ids: object) -> None:
+def _keep_up(vaults: QuerySet[Vault]) -> None:
     """Bring the rows of vaults' files in line with what the last sync read of them."""
-    files = SettingsFile.objects.filter(vault__in=vault_ids, path__startswith=f"{PERSONAS_FOLDER}/")
+    files = SettingsFile.objects.filter(vault__in=vaults, path__startswith=f"{PERSONAS_FOLDER}/")
     stale = files.exclude(persona__content_hash=F("content_hash"))
     for file in stale.filter(path__endswith=".md"):
         parsed = parse_persona(file.text, path=file.path)

@@ -7,7 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from chat.core.asking import clean_text
-from chat.models import ChatSettings, Conversation
+from chat.models import ChatSettings, Conversation, Persona
+from chat.personas import persona_for
 
 
 class ConversationSerializer(serializers.ModelSerializer[Conversation]):
@@ -48,7 +49,15 @@ class ChatSettingsSerializer(serializers.ModelSerializer[ChatSettings]):
             "passages",
             "alternates",
             "rerank",
+            "follow_ups",
+            "shares_unanswered",
         ]
+
+    def validate_persona(self, value: Persona | None) -> Persona | None:
+        """A persona that the user may choose; the same words for missing and hidden ones."""
+        if value is not None and persona_for(self.context["user"], value.pk) is None:
+            raise serializers.ValidationError("There is no such persona.")
+        return value
 
     def validate_system_prompt(self, value: str) -> str:
         if len(value) > 20_000:

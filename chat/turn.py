@@ -19,6 +19,7 @@ from chat.core.prompt import ModelLimits, Prompt, PromptParts, PromptPassage, bu
 from chat.database import in_database, release_connection
 from chat.history import Turn
 from chat.models import Message, Source
+from chat.narrowing import narrow
 from chat.options import TurnOptions, turn_options
 from chat.providing import Providing
 from chat.sources import arms_json, passage_json, quotable, save_sources
@@ -155,22 +156,24 @@ async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Ret
     """Passages the asker may read now. No notes: nothing is searched."""
     if options.mode == "no_notes":
         return Retrieval(queries=(), passages=(), arms=(), timings={}, searched_vaults=())
-    scope = await in_database(_scope, turn)
+    scope = await in_database(_scope, turn, options)
     try:
-        return await providing.retrieve(
-            turn.question,
+        narrowed = await in_database(narrow, turn.question, scope)
+        found = await providing.retrieve(
+            narrowed.question,
             history=turn.history,
             scope=scope,
-            knobs=options.knobs,
+            knobs=replace(options.knobs, filters=narrowed.filters),
             user_id=turn.user_id,
             model=options.model,
         )
+        return replace(found, notices=(*filter(None, [narrowed.notice]), *found.notices))
     finally:
         await release_connection()
 
 
-def _scope(turn: Turn) -> Scope:
-    return scope_for(get_user_model().objects.get(pk=turn.user_id), turn.vaults)
+def _scope(turn: Turn, options: TurnOptions) -> Scope:
+    return scope_for(get_user_model().objects.get(pk=turn.user_id), options.vaults)
 
 
 def _note_plan(turn: Turn, options: TurnOptions, notices: tuple[str, ...]) -> None:

@@ -90,7 +90,9 @@ async def _search(
     try:
         facts = await in_database(scope_facts, scope)
         outcome.searched = facts.slugs
-        queries = [parse_query(query) for query in condensed.queries]
+        queries = [
+            replace(parse_query(query), filters=knobs.filters) for query in condensed.queries
+        ]
         found = await search_queries(queries, scope=scope, facts=facts, knobs=knobs)
         outcome.arms, outcome.timings = found.arms, dict(found.timings)
         outcome.candidates = fuse_queries(found.lists, k=knobs.rrf_k)

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 DEFAULT_MODE = "notes_first"
+DEFAULT_FOLLOW_UPS = "notes"
 FEWEST_PASSAGES, MOST_PASSAGES = 1, 30
 
 
@@ -23,6 +24,8 @@ class Choices:
     passages: int | None = None
     alternates: bool | None = None
     rerank: bool | None = None
+    follow_ups: str | None = None
+    shares_unanswered: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Resolved:
     passages: int | None
     alternates: bool | None
     rerank: bool | None
+    follow_ups: str
+    shares_unanswered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,8 @@ def resolve(*levels: Choices, base_prompt: str) -> Resolved:
         passages=passages,
         alternates=_first(level.alternates for level in levels),
         rerank=_first(level.rerank for level in levels),
+        follow_ups=_first(level.follow_ups for level in levels) or DEFAULT_FOLLOW_UPS,
+        shares_unanswered=_first(level.shares_unanswered for level in levels) is not False,
     )
 
 

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from retrieval.core.filters import Filter
+
 
 class Mode(StrEnum):
     """Which arms run. The names users see: keyword, meaning, both."""
@@ -23,7 +25,7 @@ class Fusion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """The numbers of one retrieval."""
+    """The numbers of one retrieval, and the filters on the notes that may be found."""
 
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.CONVEX
@@ -35,6 +37,7 @@ class Knobs:
     neighbours: int = 1
     alternates: bool = True
     rerank: bool = False
+    filters: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

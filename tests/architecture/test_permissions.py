@@ -22,7 +22,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from chat.core.sharing import ShareWish
-from chat.models import Conversation, Folder, Message, Run, ShareLink
+from chat.models import Conversation, Folder, Message, PromptPreset, Run, ShareLink
 from chat.runs import runs_here
 from chat.sharing import make_link, token_of
 from providers.presets import load_presets
@@ -71,6 +71,11 @@ class World:
     question_id: int
     folder: Folder
     link: ShareLink
+    preset: PromptPreset
+
+
+def preset_id(world: World) -> dict[str, Any]:
+    return {"preset_id": world.preset.pk}
 
 
 def in_vault(world: World) -> dict[str, Any]:
@@ -162,6 +167,14 @@ ROWS = (
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),
     Row("api-vaults", (200, 200, 200, 401)),
     Row("api-index-status", (200, 200, 200, 401)),
+    Row("presets", (200, 200, 200, SIGN_IN)),
+    Row("new_preset", (200, 200, 200, SIGN_IN)),
+    Row("api-complete", (200, 200, 200, 401), data={"kind": "tag"}),
+    Row("api-presets", (200, 200, 200, 401)),
+    Row("api-preset", (200, 404, 404, 401), kwargs=lambda world: {"preset": world.preset.pk}),
+    Row("edit_preset", (200, 404, 404, SIGN_IN), kwargs=preset_id),
+    Row("delete_preset", (200, 404, 404, SIGN_IN), kwargs=preset_id),
+    Row("fill_preset", (302, 404, 404, SIGN_IN), kwargs=preset_id),
     Row("api-chat-options", (200, 200, 200, 401)),
     Row("api-chat-settings", (200, 200, 200, 401)),
     Row("api-conversations", (200, 200, 200, 401)),
@@ -269,7 +282,9 @@ def make_world(cast: Cast) -> World:
     wish = ShareWish(audience="named", names=(cast.mate.email,))
     link = make_link(cast.owner, talk.pk, wish)
     reading = SyncRun.objects.create(vault=cast.vault, counts={"created": 1})
-    return World(cast, note, mate, reading, talk, question, answer, run, golden.pk, folder, link)
+    preset = PromptPreset.objects.create(name="nest", text="Who nests?", owner=cast.owner)
+    things = (run, golden.pk, folder, link, preset)
+    return World(cast, note, mate, reading, talk, question, answer, *things)
 
 
 def call(row: Row, world: World, who: str) -> HttpResponse:

@@ -10,7 +10,7 @@ from chat.core.asking import Ask
 from chat.core.prompt import BASE_PROMPT
 from chat.models import ChatSettings, Persona
 from chat.offers import Catalogue, site_catalogue
-from chat.options import TurnOptions, settings_json, turn_options
+from chat.options import PERSONA_GONE, TurnOptions, settings_json, turn_options
 from providers.core.errors import NotConfigured
 from providers.models import ChatModel
 from providers.registry import available_chat_models, default_chat_model
@@ -74,7 +74,7 @@ def test_a_persona_that_is_gone_is_named_in_a_notice(cast: Cast, model: ChatMode
     persona = Persona.objects.create(name="Ada", prompt="Be exact.", enabled=False)
     found = options(cast, persona=persona.pk)
     assert found.persona_prompt == ""
-    assert found.notices == ("The chosen persona is gone; the answer was written without it.",)
+    assert found.notices == (PERSONA_GONE,)
     assert options(cast, persona=2**62).notices
 
 

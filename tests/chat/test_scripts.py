@@ -18,10 +18,13 @@ STATIC = {
     "/static/secondbrain/": ROOT / "secondbrain/static/secondbrain",
 }
 FIELD = """<!doctype html><html lang="en"><title>Field</title><div id="root">
-<form data-composer><input type="hidden" name="conversation">
+<form data-composer data-complete="/offers"><input type="hidden" name="conversation">
 <label><input type="checkbox" name="vaults" value="a" checked>A</label>
 <label><input type="checkbox" name="vaults" value="b" checked>B</label>
-<select name="mode"><option value="notes_first">Notes first</option></select>
+<select name="mode"><option value="notes_first">First</option>
+<option value="no_notes">None</option></select>
+<select name="persona"><option value="0">None</option><option value="7">Keeper</option></select>
+<div data-narrowed hidden></div><ul id="offers" role="listbox" data-offers hidden></ul>
 <textarea data-text aria-label="Question"></textarea>
 <button data-send>Send</button><button type="button" data-stop hidden>Stop</button>
 <p data-refused hidden></p></form></div>
@@ -29,7 +32,10 @@ FIELD = """<!doctype html><html lang="en"><title>Field</title><div id="root">
 import { Composer } from "/static/chat/composer.js";
 window.asked = [];
 window.make = (key) => {
-  window.composer = new Composer(document.getElementById("root"), {}, {
+  window.composer = new Composer(document.getElementById("root"), {
+    commands: [{name: "/no-notes", detail: "answers without them"}],
+    unnarrow: "Without {token}",
+  }, {
     onAsk: (text) => window.asked.push(text), onStop: () => window.asked.push("STOP"),
     onUp: () => { window.ups = (window.ups ?? 0) + 1; return true; },
   });
@@ -37,6 +43,16 @@ window.make = (key) => {
 };
 window.make("one");
 </script></html>"""
+
+
+OFFERS = {
+    "tag": [
+        {"value": "#wet", "label": "wet", "detail": "3", "id": "", "asks": False},
+        {"value": "#birds", "label": "birds", "detail": "2", "id": "", "asks": False},
+    ],
+    "persona": [{"value": "Keeper", "label": "Keeper", "detail": "", "id": "7", "asks": False}],
+    "preset": [{"value": "Recap it.", "label": "/recap", "detail": "", "id": "1", "asks": False}],
+}
 
 
 def serve(route: Route) -> None:
@@ -47,6 +63,10 @@ def serve(route: Route) -> None:
             body = (folder / path.removeprefix(prefix)).read_text()
             route.fulfill(body=body, content_type="text/javascript")
             return
+    if path.startswith("/offers"):
+        kind = path.partition("kind=")[2].partition("&")[0]
+        route.fulfill(json={"results": OFFERS.get(kind, [])})
+        return
     route.fulfill(body=FIELD, content_type="text/html")
 
 
@@ -309,3 +329,46 @@ def test_all_vaults_are_no_choice_and_none_cannot_be_chosen(field: Page) -> None
     assert field.evaluate("composer.choices().vaults") == ["a"]
     field.click("[value=a]")
     assert field.is_checked("[value=a]")
+
+
+def offers(page: Page) -> list[str]:
+    page.wait_for_selector("[data-offers]:not([hidden]) [role=option]")
+    return page.locator("[data-offers] b").all_text_contents()
+
+
+def test_a_tag_is_picked_by_keyboard_and_shown_as_a_chip_that_can_go(field: Page) -> None:
+    field.keyboard.type("Who nests #")
+    assert offers(field) == ["wet", "birds"]
+    assert field.get_attribute("[data-text]", "aria-expanded") == "true"
+    field.keyboard.press("ArrowDown")
+    marked = field.get_attribute("[data-text]", "aria-activedescendant")
+    assert field.text_content(f"#{marked} b") == "birds"
+    field.keyboard.press("Enter")
+    assert field.input_value("[data-text]") == "Who nests #birds "
+    assert field.evaluate("window.asked") == []
+    field.click("[data-narrowed] .chip")
+    assert field.input_value("[data-text]").strip() == "Who nests"
+    assert field.is_hidden("[data-narrowed]")
+
+
+def test_a_persona_is_picked_and_leaves_no_word_in_the_question(field: Page) -> None:
+    field.keyboard.type("@ke")
+    assert offers(field) == ["Keeper"]
+    field.keyboard.press("Tab")
+    assert field.input_value("[data-text]") == ""
+    assert field.input_value("[name=persona]") == "7"
+
+
+def test_a_slash_offers_commands_and_presets_and_escape_closes(field: Page) -> None:
+    field.keyboard.type("/")
+    assert offers(field) == ["/no-notes", "/recap"]
+    field.keyboard.press("Escape")
+    assert field.is_hidden("[data-offers]")
+    field.keyboard.type("no")
+    assert offers(field)[0] == "/no-notes"
+    field.keyboard.press("Enter")
+    assert field.input_value("[name=mode]") == "no_notes"
+    field.keyboard.type("/rec")
+    offers(field)
+    field.keyboard.press("Enter")
+    assert field.input_value("[data-text]") == "Recap it."

@@ -7,11 +7,26 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+PRESETS = [
+    ("summary", "Sum up what the notes say", "Sum up in a few sentences what the notes say about {{topic}}."),
+    ("compare", "Compare two things", "Compare {{first}} with {{second}}: what is the same, what differs, and what the notes do not say."),
+    ("timeline", "Put events in order", "List what the notes say happened with {{topic}}, oldest first, with dates."),
+    ("decisions", "What was decided, and why", "What was decided about {{topic}}, when, by whom, and why?"),
+]
+
+
+def make_presets(apps, schema_editor):
+    """Questions that every install begins with; an admin may change or delete them."""
+    preset = apps.get_model("chat", "PromptPreset")
+    for name, title, text in PRESETS:
+        preset.objects.get_or_create(name=name, owner=None, defaults={"title": title, "text": text})
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
-        ('chat', '0004_remember_what_the_model_was_told'),
+        ('chat', '0005_keep_the_outline_of_a_source'),
         ('providers', '0003_models_of_vaults'),
         ('vault', '0010_embedding_switch'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
@@ -108,4 +123,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(models.F('vault'), django.db.models.functions.text.MD5('question'), name='unanswered_once_in_vault')],
             },
         ),
+        migrations.RunPython(make_presets, migrations.RunPython.noop),
     ]

@@ -1,0 +1,98 @@
+"""Personas of the site and of vaults: who may choose them, and what they bring."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from chat.core.asking import Ask
+from chat.models import ChatSettings, Persona
+from chat.offers import site_catalogue
+from chat.options import chat_options, turn_options
+from chat.personas import persona_for, personas_for, searched_with
+from providers.presets import load_presets
+from tests.cast import Cast, make_vault
+from vault.models import SettingsFile, Vault, VaultMember
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def models() -> None:
+    load_presets()
+
+
+def write(vault: Vault, name: str, text: str, *, content_hash: str = "1") -> SettingsFile:
+    """As a sync leaves it after it read `.claude/agents/<name>.md`."""
+    path = f".claude/agents/{name}.md"
+    file, _made = SettingsFile.objects.update_or_create(
+        vault=vault, path=path, defaults={"text": text, "content_hash": content_hash}
+    )
+    return file
+
+
+def names(user: User) -> list[str]:
+    return [persona.name for persona in personas_for(user)]
+
+
+def test_readers_of_a_vault_may_choose_its_personas_and_others_may_not(cast: Cast) -> None:
+    Persona.objects.create(name="Everybody's", prompt="Be kind.")
+    write(cast.vault, "archivist", "---\nname: Archivist\nrole: keeps\n---\nGive dates.")
+    assert names(cast.mate) == ["Everybody's", "Archivist"]
+    assert names(cast.outsider) == ["Everybody's"]
+    archivist = personas_for(cast.mate)[1]
+    assert (archivist.place, str(archivist)) == ("Team", "Archivist, keeps")
+    assert persona_for(cast.outsider, archivist.pk) is None
+    assert chat_options(cast.mate, site_catalogue())["personas"][1]["vault"] == "team"
+    assert len(chat_options(cast.outsider, site_catalogue())["personas"]) == 1
+
+
+def test_an_edited_file_changes_the_persona_and_a_deleted_one_takes_it_away(cast: Cast) -> None:
+    file = write(cast.vault, "archivist", "Give dates.")
+    number = personas_for(cast.mate)[0].pk
+    ChatSettings.objects.create(user=cast.mate, persona_id=number)
+    write(cast.vault, "archivist", "Give names.", content_hash="2")
+    (persona,) = personas_for(cast.mate)
+    assert (persona.pk, persona.prompt) == (number, "Give names.")
+    file.delete()
+    assert personas_for(cast.mate) == []
+    assert ChatSettings.objects.get(user=cast.mate).persona_id is None
+
+
+def test_a_file_that_lost_its_body_is_no_persona_any_more(cast: Cast) -> None:
+    write(cast.vault, "archivist", "Give dates.")
+    assert names(cast.mate) == ["archivist"]
+    write(cast.vault, "archivist", "---\nname: A\n---\n", content_hash="2")
+    assert names(cast.mate) == []
+
+
+def test_losing_the_vault_takes_its_personas_away_and_the_answer_says_so(cast: Cast) -> None:
+    write(cast.vault, "archivist", "Give dates.")
+    number = personas_for(cast.mate)[0].pk
+    VaultMember.objects.filter(user=cast.mate).delete()
+    options = turn_options(cast.mate, Ask(text="When?", persona=number), site_catalogue())
+    assert options.persona_prompt == ""
+    assert "written without it" in options.notices[0]
+
+
+def test_a_persona_narrows_to_its_vault_and_never_widens_what_the_question_chose(
+    cast: Cast,
+) -> None:
+    other = make_vault("other", owner=cast.owner)
+    write(cast.vault, "archivist", "---\nvaults: other, foreign\n---\nGive dates.")
+    (persona,) = personas_for(cast.owner)
+    assert searched_with(persona) == ("foreign", "other", "team")
+    asked = Ask(text="When?", persona=persona.pk)
+    options = turn_options(cast.owner, asked, site_catalogue())
+    assert options.vaults == ("foreign", "other", "team")
+    narrower = turn_options(cast.owner, asked, site_catalogue(), vaults=[other.slug])
+    assert narrower.vaults == ("other",)
+
+
+def test_a_persona_brings_its_tools_and_its_prompt(cast: Cast) -> None:
+    write(cast.vault, "archivist", "---\ntools: [search]\n---\nGive dates.")
+    (persona,) = personas_for(cast.owner)
+    options = turn_options(cast.owner, Ask(text="When?", persona=persona.pk), site_catalogue())
+    assert options.tools == ("search",)
+    assert options.persona_prompt == "Give dates."
+    assert turn_options(cast.owner, Ask(text="When?"), site_catalogue()).tools is None
