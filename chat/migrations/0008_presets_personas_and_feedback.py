@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
-        ('chat', '0005_keep_the_outline_of_a_source'),
+        ('chat', '0007_find_and_sweep_conversations'),
         ('providers', '0003_models_of_vaults'),
         ('vault', '0010_embedding_switch'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
