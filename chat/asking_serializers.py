@@ -26,9 +26,10 @@ class PresetSerializer(serializers.ModelSerializer[PromptPreset]):
     def get_fields(self) -> dict[str, Any]:
         """A preset is shared with a group of its owner alone."""
         fields = super().get_fields()
+        user = self.context.get("user")  # none while the schema is made
         fields["group"] = serializers.SlugRelatedField(
             slug_field="name",
-            queryset=Group.objects.filter(user=self.context["user"].pk),
+            queryset=Group.objects.filter(user=user.pk) if user else Group.objects.none(),
             required=False,
             allow_null=True,
         )
