@@ -53,11 +53,21 @@ def check_providers(
     """Every provider in the table can at least be addressed."""
     messages: list[CheckMessage] = []
     for alias in databases or ():
-        # Before the first migration there is no table to look at.
-        if Provider._meta.db_table in connections[alias].introspection.table_names():
+        if _is_migrated(alias):
             for provider in Provider.objects.using(alias):
                 messages.extend(_faults_of(provider))
     return messages
+
+
+def _is_migrated(alias: str) -> bool:
+    """Whether the table is there with every column: `migrate` runs this check before it has
+    made what an update brings."""
+    table, inspect = Provider._meta.db_table, connections[alias].introspection
+    with connections[alias].cursor() as cursor:
+        if table not in inspect.table_names(cursor):
+            return False
+        found = {column.name for column in inspect.get_table_description(cursor, table)}
+    return {field.column for field in Provider._meta.concrete_fields} <= found
 
 
 def _faults_of(provider: Provider) -> Iterable[CheckMessage]:

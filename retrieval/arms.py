@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.db import DataError, ProgrammingError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from providers.core.protocols import Vectors
 from providers.models import EmbeddingModel
-from retrieval.core.fusion import best_by_meaning_alone
+from retrieval.core.dates import dates_in
+from retrieval.core.fusion import best_by_meaning, without_far
 from retrieval.core.query import ParsedQuery
 from retrieval.core.types import Arm, Candidate, Knobs, Mode
 from retrieval.database import in_database
@@ -23,12 +25,19 @@ from vault.core.types import Scope
 
 # Filters drop rows after the comparison in memory: it hands over this many times more.
 _OVERFETCH = 4
-# Best cosine, with the bundled embedder, of 310 questions that a set of notes answers: 0.34 to
-# 0.70 but for one; of 310 questions about something else: under 0.30 in nine of ten. A word or
+# Best cosine, with the bundled embedder, of 450 questions that a set of notes answers: 0.34 to
+# 0.77 but for one; of 490 questions about something else: under 0.33 in two of three. A word or
 # two have lower ones: 0.25 to 0.48, and under 0.20. Other models have other scales: no bar.
-FAR = {"local_e5": 0.30}
+FAR = {"local_e5": 0.33}
 FAR_IN_SHORT = {"local_e5": 0.22}
+# A single passage that meaning alone found, further off than this, is noise beside others.
+STRAY = {"local_e5": 0.22}
 _SHORT_WORDS = 2
+# Share of a question, by idf, that the best keyword hit holds: 0.5 or more for 95 % of
+# questions that are answered in the question's language.
+MOST_OF_IT = 0.5
+
+_Lists = tuple[tuple[Candidate, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,9 @@ async def search_queries(
         _title_arm(lists, knobs),
     )
     if knobs.mode == Mode.HYBRID:
-        lists, arms = _without_far(lists, arms, bar=_bar(queries, facts))
+        share = max((_share(outcome.found) for outcome in searched), default=0.0)
+        lists, arms = _unless_far(lists, arms, bar=_bar(queries, facts), share=share)
+        lists = without_far(lists, bar=_least(STRAY, facts))
     done = time.monotonic()
     timings = {"embed": _ms(started, embedded), "search": _ms(embedded, done)}
     terms = dict.fromkeys(term for outcome in searched for term in outcome.found.terms)
@@ -81,21 +92,36 @@ async def search_queries(
 def _bar(queries: Sequence[ParsedQuery], facts: ScopeFacts) -> float:
     """The cosine under which nothing is near to any of `queries`, by the most patient model."""
     is_short = any(len(query.words) <= _SHORT_WORDS for query in queries)
-    bars = FAR_IN_SHORT if is_short else FAR
+    return _least(FAR_IN_SHORT if is_short else FAR, facts)
+
+
+def _least(bars: Mapping[str, float], facts: ScopeFacts) -> float:
+    """The lowest bar of the models of the scope; none where one has no measured bar."""
     return min((bars.get(model.provider.kind, 0.0) for model in facts.models), default=0.0)
 
 
-def _without_far(
-    lists: tuple[tuple[Candidate, ...], ...], arms: tuple[Arm, ...], *, bar: float
-) -> tuple[tuple[tuple[Candidate, ...], ...], tuple[Arm, ...]]:
-    """Nothing, and why, where no word matched and the nearest passage is far from all queries.
+def _share(found: Found) -> float:
+    """How much of a question its best keyword hit holds; nothing without a hit."""
+    has_hit = any(candidate.lexical_rank is not None for candidate in found.candidates)
+    return found.share if has_hit else 0.0
+
+
+def _unless_far(
+    lists: _Lists, arms: tuple[Arm, ...], *, bar: float, share: float
+) -> tuple[_Lists, tuple[Arm, ...]]:
+    """Nothing, and why, where even the nearest passage is under `bar` and the best keyword
+    hit holds less than MOST_OF_IT of the question (`share`).
 
     A vector search always has a nearest row; handing it over would look like an answer.
     """
-    best = best_by_meaning_alone(lists)
-    if best is None or best >= bar:
+    best = best_by_meaning(lists)
+    if best is None or best >= bar or share >= MOST_OF_IT:
         return lists, arms
-    said = _("No word matched and nothing here is near in meaning (best similarity %(best).2f).")
+    said = (
+        _("Few words match and nothing here is near in meaning (best similarity %(best).2f).")
+        if share
+        else _("No word matched and nothing here is near in meaning (best similarity %(best).2f).")
+    )
     told = tuple(
         replace(arm, reason=" ".join(filter(None, (said % {"best": best}, arm.reason))))
         if arm.name == "meaning"
@@ -159,9 +185,26 @@ def _keyword_arm(queries: Sequence[ParsedQuery], found: Sequence[Found], knobs: 
     notes = []
     if mended:
         notes.append(_("Spelling: %(words)s.") % {"words": ", ".join(mended)})
+    days = dict.fromkeys(said for query in queries for said in _days_meant(query))
+    if days:
+        notes.append(
+            _("Notes of the days asked for come first: %(days)s.") % {"days": "; ".join(days)}
+        )
     if not count and not any(query.words for query in queries):
         notes.append(_("The query has no words."))
     return Arm("keyword", ran=True, reason=" ".join(notes), found=count, path="bm25")
+
+
+def _days_meant(query: ParsedQuery) -> list[str]:
+    """How each time in the query is read: "last week = 2026-11-23 to 2026-11-29"."""
+    return [
+        _("%(words)s = %(first)s to %(last)s")
+        % {"words": each.words, "first": each.first, "last": each.last}
+        if each.first < each.last
+        else f"{each.words} = {each.first}"
+        for each in dates_in(query.text, today=timezone.localdate())
+        if each.words != each.first.isoformat()
+    ]
 
 
 def _meaning_arm(

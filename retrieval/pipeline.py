@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from django.db import OperationalError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from providers.core.types import ChatMessage
@@ -16,6 +17,7 @@ from retrieval.condense import condense
 from retrieval.core.condensing import Condensed
 from retrieval.core.fusion import fuse_queries
 from retrieval.core.query import clean, parse_query
+from retrieval.core.standing import outdated_by
 from retrieval.core.types import Arm, Candidate, Knobs, Passage, Retrieval
 from retrieval.database import in_database
 from retrieval.expansion import expand
@@ -107,7 +109,20 @@ async def _search(
             % {"error": str(error).splitlines()[0] if str(error) else type(error).__name__}
         )
     outcome.notices += [arm.reason for arm in outcome.arms if _is_worth_saying(arm, knobs)]
+    outcome.notices += _outdated(outcome.passages)
     return outcome
+
+
+def _outdated(passages: Sequence[Passage]) -> list[str]:
+    """A sentence for each passage whose note says that it no longer holds."""
+    today = timezone.localdate()
+    said = [(passage.number, *outdated_by(passage.properties, today=today)) for passage in passages]
+    return [
+        _("[%(number)d] may no longer hold: its note says %(name)s: %(value)s.")
+        % {"number": number, "name": name, "value": value}
+        for number, name, value in said
+        if name
+    ]
 
 
 async def _rerank(outcome: _Outcome, question: str, *, scope: Scope, user_id: int | None) -> None:

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from providers.models import EmbeddingModel
 from retrieval.core import sql
+from retrieval.core.dates import dates_in
+from retrieval.core.foreign import foreign_to
 from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pattern
 from retrieval.core.sql import fill
+from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
 from retrieval.facts import ScopeFacts
 from retrieval.filters import note_condition
@@ -38,6 +42,9 @@ MOST_EF_SEARCH = 1_000
 # A search that takes longer has gone wrong; the connection is worth more.
 TIMEOUT_MS = 10_000
 MOST_TITLES = 20
+# What a note of the days that a question speaks of gains, as a share of the best score: it
+# passes any hit of one arm alone of other days, and not one that is the best of both.
+DATED_BONUS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +66,13 @@ class Found:
     """Rows of a search, best first.
 
     `mended` is the spelling that was corrected ("typed → taken"), `terms` the lexemes that
-    were looked for.
+    were looked for, `share` how much of the question, by idf, the best keyword hit holds.
     """
 
     candidates: tuple[Candidate, ...]
     mended: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    share: float = 0.0
 
 
 def run_search(
@@ -91,8 +99,9 @@ def run_search(
         )
         cursor.execute(statement, values)
         rows = cursor.fetchall()
-    mended, terms = rows[0][-2:] if rows else ((), ())
-    return Found(tuple(map(_candidate, rows)), tuple(mended or ()), tuple(terms or ()))
+    mended, terms, share = rows[0][-3:] if rows else ((), (), 0)
+    found = tuple(map(_candidate, rows))
+    return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0))
 
 
 def search_statement(
@@ -109,24 +118,27 @@ def search_statement(
     """
     by_words = knobs.mode != Mode.SEMANTIC
     filters, values = _filters(query, scope)
+    days = _days(query)
     values |= {
         "vaults": list(scope.vault_ids),
         "configs": list(facts.text_configs),
         "text": query.text,
-        "made": " ".join(query_tokens(query.text)),
-        "keys": sorted(set(map(lookup_key, names_in(query))) - {""}) if by_words else [],
+        "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
+        "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
     }
     meaning, meaning_values = _meaning(vectors, facts=facts, filters=filters, depth=knobs.depth)
+    foreign, foreign_values = _foreign(query)
+    dated, date_values = _dated(query, knobs)
     parts = (
         *_allowed(query, scope),
         *_barred(query),
         *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
         meaning,
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
-        fill(sql.FUSED, score=_score(knobs)),
+        fill(sql.FUSED, score=_score(knobs, foreign=foreign), standing=sql.STANDING, dated=dated),
     )
-    return "WITH " + ",\n".join(parts), values | meaning_values
+    return "WITH " + ",\n".join(parts), values | meaning_values | foreign_values | date_values
 
 
 def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candidate, ...]:
@@ -279,10 +291,46 @@ def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, de
     )
 
 
-def _score(knobs: Knobs) -> str:
+def _foreign(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
+    """The condition on chunk `c` for another language than that of the query."""
+    foreign = foreign_to(query.text)
+    values = {"foreign": list(foreign.configs), "script": foreign.present or foreign.absent}
+    if not foreign.configs:
+        return "FALSE", values
+    by_script = sql.HAS_SCRIPT if foreign.present else sql.LACKS_SCRIPT
+    return fill(sql.FOREIGN, by_script=by_script), values
+
+
+def _days(query: ParsedQuery) -> tuple[str, ...]:
+    """The days that the query names, as notes are named after them: 2024-03-05."""
+    found = dates_in(query.text, today=timezone.localdate())
+    return tuple(each.first.isoformat() for each in found if each.first == each.last)
+
+
+def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
+    """What a note of the days that the query speaks of gains, and the days."""
+    today = timezone.localdate()
+    values: dict[str, Any] = {
+        "zone": timezone.get_current_timezone_name(),
+        "today": today.isoformat(),
+        "outdated": list(OUTDATED),
+    }
+    ranges = dates_in(query.text, today=today)
+    if not ranges:
+        return "0", values
+    conditions = []
+    for number, each in enumerate(ranges):
+        conditions.append(fill(sql.ON_DAYS, written=sql.WRITTEN, number=number))
+        values |= {f"first_{number}": each.first.isoformat()}
+        values |= {f"last_{number}": each.last.isoformat()}
+    best = 2 / (knobs.rrf_k + 1) if knobs.fusion == Fusion.RRF else 1.0
+    return fill(sql.DATED, condition=" OR ".join(conditions), bonus=DATED_BONUS * best), values
+
+
+def _score(knobs: Knobs, *, foreign: str) -> str:
     if knobs.fusion == Fusion.RRF:
         return fill(sql.RRF, k=int(knobs.rrf_k))
-    return sql.CONVEX
+    return fill(sql.CONVEX, foreign=foreign)
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from providers.core.language import language_of
 from providers.core.types import ChatMessage
 
 # A query, two alternates and their JSON fit easily; a model that rambles is cut off.
@@ -25,16 +26,23 @@ _OBJECT = re.compile(r"\{[^{}]*\}")
 _REFUSAL = re.compile(
     r"^\W*(i('m| am)? (cannot|can't|sorry|unable)|as an ai|sorry\b)", re.IGNORECASE
 )
-# Words that point back: they have no meaning without the turn before. Words that are more
-# often something else ("that", German "das", French "ce") are left out.
-_POINTING_WORDS = """
-    it its they them their theirs he him his she her hers this these those one ones former latter
-    он она оно они его её ее их ему ей им этот эта это эти
-    він вона воно вони його її їх йому їй цей ця це ці
-    er sie es ihn ihm ihnen dies diese dieser dieses
-    elle ils elles lui cela ça celui celle él ella ellos ellas eso esa ese
-"""
-_POINTING = frozenset(_POINTING_WORDS.split())
+# Words that point back: they have no meaning without the turn before. By language, since
+# German "es" is Spanish for "is"; words that are more often something else ("that", German
+# "das", French "ce") are left out.
+_POINTING = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": "it its they them their theirs he him his she her hers this these those one ones "
+        "former latter",
+        "ru": "он она оно они его её ее их ему ей им этот эта это эти",
+        "uk": "він вона воно вони його її їх йому їй цей ця це ці",
+        "de": "er sie es ihn ihm ihnen dies diese dieser dieses",
+        "fr": "elle ils elles lui cela ça celui celle",
+        "es": "él ella ellos ellas eso esa ese",
+    }.items()
+}
+# In a message longer than this a pronoun mostly means something in the message itself.
+_LONG = 12
 # Small talk asks for nothing: "thanks" after an answer is no follow-up question.
 _COURTESY_WORDS = """
     thanks thank you ok okay great perfect cool nice bye hello hi hey yes no
@@ -111,9 +119,19 @@ def _leans_on_history(question: str) -> bool:
     lowered = [word.casefold() for word in words]
     if not words or all(word in _COURTESY for word in lowered):
         return False
-    if any(word in _POINTING for word in lowered):
+    if len(words) <= _LONG and _points_back(words, language_of(question)):
         return True
     return len(words) < _SHORT and not _names_something(words)
+
+
+def _points_back(words: Sequence[str], language: str) -> bool:
+    pointing = _POINTING.get(language, frozenset())
+    return any(
+        word.casefold() in pointing
+        # German "Sie" within a sentence is the reader.
+        and not (language == "de" and number > 0 and word == "Sie")
+        for number, word in enumerate(words)
+    )
 
 
 def _names_something(words: Sequence[str]) -> bool:

@@ -60,12 +60,27 @@ def cap_per_note(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     return kept
 
 
-def best_by_meaning_alone(lists: Sequence[Sequence[Candidate]]) -> float | None:
-    """The best cosine of any query, when no keyword and no name found anything; else None."""
+def best_by_meaning(lists: Sequence[Sequence[Candidate]]) -> float | None:
+    """The best cosine of any query; None where no vector was compared or the query names a
+    note."""
     candidates = [candidate for ranked in lists for candidate in ranked]
-    if any(c.exact or c.lexical_rank is not None for c in candidates):
+    if any(candidate.exact for candidate in candidates):
         return None
     return max((c.cosine for c in candidates if c.cosine is not None), default=None)
+
+
+def without_far(
+    lists: Sequence[Sequence[Candidate]], *, bar: float
+) -> tuple[tuple[Candidate, ...], ...]:
+    """The lists without candidates that meaning alone found, with a cosine under `bar`."""
+    return tuple(
+        tuple(
+            c
+            for c in ranked
+            if c.exact or c.lexical_rank is not None or c.cosine is None or c.cosine >= bar
+        )
+        for ranked in lists
+    )
 
 
 def arm_labels(candidate: Candidate) -> tuple[str, ...]:

@@ -27,9 +27,14 @@ def quoted(column: str) -> str:
 
 
 def scaled(column: str) -> str:
-    """SQL of min-max scaling over window `w`; a list of one value is all best."""
-    least, most = f"min({column}) OVER w", f"max({column}) OVER w"
-    return f"CASE WHEN {most} = {least} THEN 1.0 ELSE ({column} - {least}) / ({most} - {least}) END"
+    """SQL of min-max scaling over window `w`, from half of the best on at the latest.
+
+    In a list of near equals the least would be worth nothing and the best everything.
+    """
+    most = f"max({column}) OVER w"
+    least = f"LEAST(min({column}) OVER w, {most} / 2)"
+    share = f"({column} - {least}) / ({most} - {least})"
+    return f"CASE WHEN {most} <= {least} THEN 1.0 ELSE {share} END"
 
 
 # Notes with an excluded word: all lexemes of the word under one configuration.
@@ -161,7 +166,9 @@ terms AS MATERIALIZED (
 )"""
 
 # A word of five letters or more that nothing holds in any form takes the nearest word that
-# the scope has: the vocabulary of other vaults must not show.
+# the scope has: the vocabulary of other vaults must not show. One slip changes the length by
+# one letter at most, and a word of another language is no slip of this one: German `Notizen`
+# is not `notice`, whose stem is `notic`.
 MENDED = """
     SELECT DISTINCT ON (unknown.position) unknown.word AS typed, near.lexeme, near.df,
         near.likeness
@@ -179,7 +186,9 @@ MENDED = """
         FROM vault_lexeme word
         JOIN vault_lexemefrequency f
             ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
+            AND f.text_config <> ALL(%(foreign)s)
         WHERE word.lexeme %% forms.lexeme AND similarity(word.lexeme, forms.lexeme) >= {near}
+            AND abs(length(word.lexeme) - length(forms.lexeme)) <= 1
         GROUP BY word.lexeme ORDER BY likeness DESC, df DESC, word.lexeme LIMIT 1
     ) AS near
     ORDER BY unknown.position, near.likeness DESC, near.lexeme"""
@@ -303,33 +312,58 @@ titled AS MATERIALIZED (
 BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 
 # Min-max gives the best keyword hit full marks even when it holds one word of six: its half
-# counts as much as the words of the question were found (`trust`), at least half of it.
-CONVEX = (
-    "0.5 * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * COALESCE(lexical.scaled, 0) "
-    "+ 0.5 * COALESCE(meaning.scaled, 0)"
-)
-RRF = "COALESCE(1.0 / ({k} + lexical.rank), 0) + COALESCE(1.0 / ({k} + meaning.rank), 0)"
+# counts as much as the words of the question were found (`trust`), at least half of it. A
+# chunk in another language cannot hold them: what its meaning promises stands in.
+CONVEX = """
+    0.5 * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
+        COALESCE(fused.lexical_scaled, 0),
+        CASE WHEN {foreign} THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
+    ) + 0.5 * COALESCE(fused.meaning_scaled, 0)"""
+FOREIGN = """(c.text_config::text = ANY(%(foreign)s) OR (
+    c.text_config::text = 'simple' AND {by_script}))"""
+HAS_SCRIPT = "c.content ~ %(script)s"
+LACKS_SCRIPT = "c.content !~ %(script)s"
+RRF = """COALESCE(1.0 / ({k} + fused.lexical_rank), 0)
+    + COALESCE(1.0 / ({k} + fused.vector_rank), 0)"""
+
+# A note that says of itself that it no longer holds counts for less, and stays: it may be
+# the only one, and its reader is told.
+STANDING = r"""(CASE WHEN COALESCE(n.properties->>'superseded_by', '') NOT IN ('', '[]')
+    OR lower(n.properties->>'status') = ANY(%(outdated)s)
+    OR (n.properties->>'valid_until' ~ '^\d{4}-\d{2}-\d{2}'
+        AND (left(n.properties->>'valid_until', 10) COLLATE "C") < %(today)s)
+    THEN 0.6 ELSE 1 END)"""
+# The day of a note: what it says, else what its path says, else when its file changed.
+WRITTEN = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
+    THEN left(n.properties->>'date', 10)
+    WHEN n.path ~ '(^|\D)\d{4}-\d{2}-\d{2}(\D|$)'
+    THEN substring(n.path FROM '\d{4}-\d{2}-\d{2}')
+    ELSE to_char(n.file_modified AT TIME ZONE %(zone)s, 'YYYY-MM-DD') END) COLLATE "C")"""
+ON_DAYS = "{written} BETWEEN %(first_{number})s AND %(last_{number})s"
+DATED = "(CASE WHEN {condition} THEN {bonus} ELSE 0 END)"
 
 FUSED = """
 fused AS MATERIALIZED (
-    SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id, {score} AS score,
+    SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id,
         lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
+        lexical.scaled AS lexical_scaled, meaning.scaled AS meaning_scaled,
         lexical.score AS bm25, meaning.cosine
     FROM lexical FULL JOIN meaning ON meaning.chunk_id = lexical.chunk_id
 ),
 placed AS MATERIALIZED (
-    SELECT fused.*, c.note_id, c.note_id IN (SELECT note_id FROM titled) AS exact
-    FROM fused JOIN vault_chunk c ON c.id = fused.chunk_id
+    SELECT fused.*, ({score}) * {standing} + {dated} AS score, c.note_id,
+        c.note_id IN (SELECT note_id FROM titled) AS exact
+    FROM fused JOIN vault_chunk c ON c.id = fused.chunk_id JOIN vault_note n ON n.id = c.note_id
     WHERE c.vault_id = ANY(%(vaults)s)
 )
 SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
-    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms)
+    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM placed
 UNION ALL
 SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
-    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms)
+    (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)
 ORDER BY exact DESC, score DESC, chunk_id"""
 

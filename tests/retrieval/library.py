@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import numpy as np
@@ -40,7 +41,7 @@ def write_note(
     title: str = "",
     aliases: tuple[str, ...] = (),
     text_config: str = "english",
-    properties: dict[str, object] | None = None,
+    properties: Mapping[str, object] | None = None,
 ) -> Note:
     """A note whose paragraphs are its chunks, one each."""
     name = title or path.rsplit("/", 1)[-1].removesuffix(".md")
@@ -52,7 +53,7 @@ def write_note(
         body=body,
         aliases=list(aliases),
         lookup_keys=lookup_keys(title=name, aliases=aliases, path=path),
-        properties=properties or {},
+        properties=dict(properties or {}),
         status=Note.Status.INDEXED,
         content_hash=_digest(body),
         file_modified=MODIFIED,

@@ -380,3 +380,47 @@ def test_the_words_of_other_vaults_change_neither_order_nor_score_nor_spelling(
     ]
     assert arm(after, "keyword").reason == arm(before, "keyword").reason == ""
     assert "zelmirra → zelmira" in arm(search(cast.outsider, "zelmirra"), "keyword").reason
+
+
+def test_a_note_that_was_replaced_comes_after_the_one_that_replaced_it(cast: Cast) -> None:
+    text = "Thirty days of leave for the zelmira team."
+    for path, properties in (
+        ("a old.md", {"superseded_by": "[[d new]]"}),
+        ("b status.md", {"status": "Deprecated"}),
+        ("c past.md", {"valid_until": "2020-01-01"}),
+        ("d new.md", {"status": "current", "valid_until": "2999-01-01"}),
+    ):
+        write_note(cast.vault, path, text, title=path, properties=properties)
+    result = search(cast.owner, "leave of the zelmira team")
+    assert paths(result)[0] == "d new.md"
+    assert set(paths(result)) == {"a old.md", "b status.md", "c past.md", "d new.md"}
+    RetrievalSettings.objects.create(pk=1, fusion="rrf", rrf_k=60)
+    assert paths(search(cast.owner, "leave of the zelmira team"))[0] == "d new.md"
+
+
+def test_notes_of_the_time_that_a_question_speaks_of_come_first(cast: Cast) -> None:
+    text = "What the zelmira team decided."
+    write_note(cast.vault, "a.md", text)
+    write_note(cast.vault, "b.md", text, properties={"date": "2024-03-17"})
+    write_note(cast.vault, "daily/2024-04-02.md", text)
+    in_march = search(cast.owner, "what did the zelmira team decide in March 2024?")
+    assert paths(in_march)[0] == "b.md"
+    assert "March 2024 = 2024-03-01 to 2024-03-31" in arm(in_march, "keyword").reason
+    assert paths(search(cast.owner, "zelmira team in April 2024"))[0] == "daily/2024-04-02.md"
+
+
+def test_a_word_of_another_language_is_not_mended_into_this_one(cast: Cast) -> None:
+    write_markdown(cast.vault, "a.md", "Give notice to the office of the company in time.")
+    refresh_lexemes(force=True)
+    assert "→" not in arm(search(cast.owner, "Notizen"), "keyword").reason
+    said = arm(search(cast.owner, "wo sind die noticen vom Treffen?"), "keyword").reason
+    assert "→" not in said
+    assert "→" in arm(search(cast.owner, "offise hours"), "keyword").reason
+
+
+@pytest.mark.parametrize("query", ["5 March 2024", "March 5, 2024", "5.3.2024", "5 марта 2024"])
+def test_a_day_finds_the_note_that_is_named_after_it(cast: Cast, query: str) -> None:
+    write_note(cast.vault, "daily/2024-03-05.md", "We talked about the roof.")
+    write_note(cast.vault, "other.md", "March is the month of the 5 roofs in 2024.")
+    result = search(cast.owner, query)
+    assert (result.hits[0].path, result.hits[0].arms[0]) == ("daily/2024-03-05.md", "title")

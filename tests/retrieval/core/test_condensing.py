@@ -85,7 +85,15 @@ def test_any_reply_gives_a_short_query_or_none(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["and the owner?", "what about the approver?", "Where is it kept?", "а он?", "why"]
+    "message",
+    [
+        "and the owner?",
+        "what about the approver?",
+        "Where is it kept?",
+        "а он?",
+        "Wie oft wird sie gewartet?",
+        "why",
+    ],
 )
 def test_a_message_that_leans_on_the_one_before_gets_it(message: str) -> None:
     condensed = stand_alone(message, HISTORY)
@@ -102,6 +110,9 @@ def test_a_message_that_leans_on_the_one_before_gets_it(message: str) -> None:
         "wrong, I meant the section on seals",
         "INV/2026/00037",
         "How are vaults backed up every night?",
+        "Welche Unterlagen brauchen Sie von uns?",
+        "Welche Pflanzen brauchen im Winter mehr Licht und wie oft sollten sie gegossen werden?",
+        "¿Cuál es la garantía de la bomba azul?",
         "?!",
     ],
 )

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from retrieval.core.fusion import (
     arm_labels,
-    best_by_meaning_alone,
+    best_by_meaning,
     best_per_note,
     cap_per_note,
     fuse_queries,
     order,
+    without_far,
 )
 from retrieval.core.types import Candidate
 
@@ -82,10 +83,16 @@ def test_labels_name_every_way_a_note_was_found() -> None:
     assert arm_labels(Candidate(1, 1, 0.0, in_text=True)) == ("text",)
 
 
-def test_meaning_stands_alone_only_where_no_word_and_no_name_was_found() -> None:
+def test_the_best_by_meaning_is_that_of_any_query_unless_a_name_was_found() -> None:
     near, nearer = Candidate(1, 1, 1.0, cosine=0.7), Candidate(2, 2, 1.0, cosine=0.75)
-    worded = Candidate(3, 3, 1.0, lexical_rank=1, cosine=0.7)
-    assert best_by_meaning_alone([[near], [nearer]]) == 0.75
-    assert best_by_meaning_alone([[near], [worded]]) is None
-    assert best_by_meaning_alone([[near, Candidate(4, 4, 0.0, exact=True)]]) is None
-    assert best_by_meaning_alone([[]]) is None
+    assert best_by_meaning([[near], [nearer]]) == 0.75
+    assert best_by_meaning([[near, Candidate(4, 4, 0.0, exact=True)]]) is None
+    assert best_by_meaning([[Candidate(3, 3, 1.0, lexical_rank=1)]]) is None
+    assert best_by_meaning([[]]) is None
+
+
+def test_what_only_a_far_meaning_brings_in_is_left_out() -> None:
+    near, far = Candidate(1, 1, 1.0, cosine=0.7), Candidate(2, 2, 1.0, cosine=0.2)
+    worded = Candidate(3, 3, 1.0, lexical_rank=1, cosine=0.2)
+    named = Candidate(4, 4, 0.0, exact=True, cosine=0.1)
+    assert without_far([[near, far, worded], [named]], bar=0.3) == ((near, worded), (named,))

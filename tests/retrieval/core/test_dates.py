@@ -1,0 +1,90 @@
+"""Times that questions speak of, in several languages, with a clock of the test's own."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.core.dates import dates_in
+
+# A Monday.
+TODAY = date(2026, 11, 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("what did we decide yesterday?", "2026-11-29", "2026-11-29"),
+        ("the day before yesterday", "2026-11-28", "2026-11-28"),
+        ("minutes of last week", "2026-11-23", "2026-11-29"),
+        ("this week", "2026-11-30", "2026-12-06"),
+        ("last Monday", "2026-11-23", "2026-11-23"),
+        ("in March 2024", "2024-03-01", "2024-03-31"),
+        ("in February 2024", "2024-02-01", "2024-02-29"),
+        ("in December", "2025-12-01", "2025-12-31"),
+        ("the last 7 days", "2026-11-23", "2026-11-30"),
+        ("3 days ago", "2026-11-27", "2026-11-27"),
+        ("2 months ago", "2026-09-01", "2026-09-30"),
+        ("March 5, 2024", "2024-03-05", "2024-03-05"),
+        ("the 5th of March 2024", "2024-03-05", "2024-03-05"),
+        ("Q3 2025", "2025-07-01", "2025-09-30"),
+        ("goals of this year", "2026-01-01", "2026-12-31"),
+        ("notes since 2023", "2023-01-01", "2023-12-31"),
+        ("2024-03", "2024-03-01", "2024-03-31"),
+        ("on 2024-03-05", "2024-03-05", "2024-03-05"),
+        ("5.3.2024", "2024-03-05", "2024-03-05"),
+        ("Was war gestern?", "2026-11-29", "2026-11-29"),
+        ("letzten Monat", "2026-10-01", "2026-10-31"),
+        ("vor 3 Tagen", "2026-11-27", "2026-11-27"),
+        ("am 5. März 2024", "2024-03-05", "2024-03-05"),
+        ("что решили вчера", "2026-11-29", "2026-11-29"),
+        ("на прошлой неделе", "2026-11-23", "2026-11-29"),
+        ("в марте 2024", "2024-03-01", "2024-03-31"),
+        ("в 2023 году", "2023-01-01", "2023-12-31"),
+        ("5 марта", "2026-03-05", "2026-03-05"),
+        ("минулого тижня", "2026-11-23", "2026-11-29"),
+        ("la semaine dernière", "2026-11-23", "2026-11-29"),
+        ("hace 3 días", "2026-11-27", "2026-11-27"),
+        ("los últimos 3 meses", "2026-08-30", "2026-11-30"),
+        ("昨天的会议", "2026-11-29", "2026-11-29"),
+        ("2024年3月的会议", "2024-03-01", "2024-03-31"),
+    ],
+)
+def test_a_time_in_a_question_is_a_range_of_days(text: str, first: str, last: str) -> None:
+    (found,) = dates_in(text, today=TODAY)
+    assert (found.first.isoformat(), found.last.isoformat()) == (first, last)
+    assert found.words in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "may I march on?",
+        "2024-02-30",
+        "31 February 2024",
+        "INV-2024-01-02",
+        "notes/2024-03-05",
+        "9999999 days ago",
+        "version 2024.3.1",
+        "the second week of training",
+        "Wer ist hier zuständig?",
+    ],
+)
+def test_what_is_no_time_means_none(text: str) -> None:
+    assert dates_in(text, today=TODAY) == ()
+
+
+def test_several_times_are_read_in_their_order() -> None:
+    found = dates_in("from March 2024 or yesterday", today=TODAY)
+    assert [each.words for each in found] == ["March 2024", "yesterday"]
+
+
+@given(st.text(max_size=60) | st.from_regex(r"(last|vor|in) \d{1,9} \w{3,8}"), st.dates())
+def test_any_text_on_any_day_gives_ranges_that_do_not_end_before_they_begin(
+    text: str, today: date
+) -> None:
+    assert all(each.first <= each.last for each in dates_in(text, today=today))

@@ -1,0 +1,42 @@
+"""Notes that say of themselves that they no longer hold."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from retrieval.core.standing import outdated_by
+
+TODAY = date(2026, 11, 30)
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({"superseded_by": "[[Leave 2026|the new policy]]"}, ("superseded_by", "the new policy")),
+        ({"superseded_by": ["[[Leave 2026]]"]}, ("superseded_by", "Leave 2026")),
+        ({"status": "Deprecated"}, ("status", "Deprecated")),
+        ({"valid_until": "2026-11-29"}, ("valid_until", "2026-11-29")),
+        ({"valid_until": "2026-11-29T10:00:00"}, ("valid_until", "2026-11-29")),
+    ],
+)
+def test_a_note_says_that_it_no_longer_holds(
+    properties: dict[str, Any], said: tuple[str, str]
+) -> None:
+    assert outdated_by(properties, today=TODAY) == said
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {},
+        {"status": "current", "valid_until": "2026-11-30"},
+        {"superseded_by": None, "status": None, "valid_until": "soon"},
+        {"superseded_by": [], "status": ["draft"], "valid_until": 7},
+        {"superseded_by": False},
+    ],
+)
+def test_other_notes_hold(properties: dict[str, Any]) -> None:
+    assert outdated_by(properties, today=TODAY) == ("", "")
