@@ -222,12 +222,10 @@ def _rules() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
     for text, meaning in (
         (rf"{year}-(?P<m>[01]\d)-(?P<d>[0-3]\d)", _full_date),
         (rf"(?P<d>[0-3]?\d)\.(?P<m>[01]?\d)\.{year}", _full_date),
-        (rf"{year}年(?P<m>1?\d)月(?P<d>[0-3]?\d)日", _full_date),
         (rf"{day}(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{month}(?:,?\s+(?:de\s+)?{year})?",
          _named_date),
         (rf"{month}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?(?!\d)", _named_date),
         (rf"{month}\s+(?:of\s+|de\s+)?{year}", _month_of_year),
-        (rf"{year}年(?P<m>1?\d)月", _month_of_year),
         (rf"{year}-(?P<m>[01]\d)(?![-\d])", _month_of_year),
         (rf"Q(?P<q>[1-4])\s*/?\s*{year}", _quarter_of_year),
         (r"(?:day before yesterday|avant-hier)", _before_yesterday),
@@ -242,10 +240,13 @@ def _rules() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
         (rf"{in_}\s+{month}", _month_alone),
         (rf"{in_}\s+{year}(?:\s+(?:году|года|году|році))?(?![-./]\d)", _year_alone),
         (rf"{year}\s+(?:году|года|год|році|року)", _year_alone),
-        (rf"{year}年", _year_alone),
         (rf"(?P<day>{_any(set(_DAYS_AGO) - set(_CJK_WORDS))})", _day_word),
     ):  # fmt: skip
         yield re.compile(rf"(?<![\w/-])(?:{text})(?!\w)", re.IGNORECASE), meaning
+    # Chinese and Japanese have no spaces around words.
+    yield re.compile(rf"{year}年(?P<m>1?\d)月(?P<d>[0-3]?\d)日"), _full_date
+    yield re.compile(rf"{year}年(?P<m>1?\d)月"), _month_of_year
+    yield re.compile(rf"{year}年"), _year_alone
     yield re.compile(rf"(?P<day>{'|'.join(_CJK_WORDS)})"), _day_word
 
 
