@@ -133,6 +133,7 @@ def search_statement(
     parts = (
         *_allowed(query, scope),
         *_barred(query),
+        *_words(facts, scope, runs=by_words),
         *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
         meaning,
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
@@ -222,17 +223,30 @@ def _barred(query: ParsedQuery) -> tuple[str, ...]:
     return (fill(sql.BARRED, quoted_lexeme=sql.quoted("lexeme")),)
 
 
+def _words(facts: ScopeFacts, scope: Scope, *, runs: bool) -> tuple[str, ...]:
+    """What is looked for, how frequent it is, and what was probably meant."""
+    if not runs:
+        return ()
+    counted, held = sql.COUNTED, "TRUE"
+    if scope.rules:
+        counted = sql.COUNTED_IN_FOLDERS
+        held = fill(
+            sql.HELD_IN_FOLDERS, quoted=sql.quoted("word.lexeme"), chunks=sql.ALLOWED_CHUNKS
+        )
+    near = fill(sql.MENDED, near=sql.NEAR, held=held)
+    asked = fill(
+        sql.ASKED,
+        counted=fill(counted, quoted=sql.quoted("asked.lexeme"), chunks=sql.ALLOWED_CHUNKS),
+        mended=near if facts.has_trigrams else sql.NOT_MENDED,
+    )
+    return (asked,)
+
+
 def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tuple[str, ...]:
     """The lexical arm, or an empty list in its place."""
     if not runs:
         return (fill(sql.NO_LEXICAL, mended=sql.NOT_MENDED),)
-    near = fill(sql.MENDED, near=sql.NEAR)
     is_tiny = facts.is_small and facts.chunks <= EVERY_LEXEME_UP_TO
-    asked = fill(
-        sql.ASKED,
-        quoted_asked=sql.quoted("asked.lexeme"),
-        mended=near if facts.has_trigrams else sql.NOT_MENDED,
-    )
     lexical = fill(
         sql.LEXICAL,
         quoted_lexeme=sql.quoted("lexeme"),
@@ -246,7 +260,7 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
         depth=int(depth),
         scaled=sql.scaled("score"),
     )
-    return asked, lexical
+    return (lexical,)
 
 
 def _meaning(

@@ -74,15 +74,17 @@ def dates_in(text: str, *, today: date) -> tuple[DateRange, ...]:
     A month without a year is the last one that has begun. A date that does not exist means
     nothing. "May" and "march" alone are no months.
     """
-    found: list[tuple[int, int, DateRange]] = []
+    taken: list[tuple[int, int]] = []
+    found: dict[int, DateRange] = {}
     for pattern, meaning in _RULES:
         for match in pattern.finditer(text):
-            if any(match.start() < end and start < match.end() for start, end, _ in found):
+            if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
+            taken.append(match.span())
             days = _safely(meaning, match, today)
             if days is not None:
-                found.append((match.start(), match.end(), DateRange(match[0].strip(), *days)))
-    return tuple(each for _start, _end, each in sorted(found, key=lambda item: item[0]))
+                found[match.start()] = DateRange(match[0].strip(), *days)
+    return tuple(found[start] for start in sorted(found))
 
 
 _Days = tuple[date, date]

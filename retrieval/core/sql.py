@@ -140,13 +140,7 @@ asked AS MATERIALIZED (
     UNION SELECT lexeme FROM plain WHERE NOT EXISTS (SELECT 1 FROM meant)
 ),
 counted AS MATERIALIZED (
-    SELECT asked.lexeme, COALESCE(
-        (SELECT sum(f.chunks) FROM vault_lexemefrequency f
-         WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(vaults)s)),
-        (SELECT count(*) FROM vault_chunk c
-         WHERE c.tsv @@ {quoted_asked}::tsquery AND c.vault_id = ANY(%(vaults)s))
-    )::float AS df
-    FROM asked
+    SELECT asked.lexeme, ({counted})::float AS df FROM asked
 ),
 mended AS MATERIALIZED ({mended}),
 corpus AS MATERIALIZED (
@@ -164,6 +158,18 @@ terms AS MATERIALIZED (
         UNION ALL SELECT lexeme, df, likeness FROM mended
     ) AS present CROSS JOIN corpus
 )"""
+
+# From the counts of the vaults, or where they have none yet.
+COUNTED = """COALESCE(
+    (SELECT sum(f.chunks) FROM vault_lexemefrequency f
+     WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(vaults)s)),
+    (SELECT count(*) FROM vault_chunk c
+     WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s)))"""
+# Of somebody who may read some folders alone: nothing of the others may show.
+COUNTED_IN_FOLDERS = """(SELECT count(*) FROM vault_chunk c
+    WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
+HELD_IN_FOLDERS = """EXISTS (SELECT 1 FROM vault_chunk c
+    WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
 
 # A word of five letters or more that nothing holds in any form takes the nearest word that
 # the scope has: the vocabulary of other vaults must not show. One slip changes the length by
@@ -188,7 +194,7 @@ MENDED = """
             ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
             AND f.text_config <> ALL(%(foreign)s)
         WHERE word.lexeme %% forms.lexeme AND similarity(word.lexeme, forms.lexeme) >= {near}
-            AND abs(length(word.lexeme) - length(forms.lexeme)) <= 1
+            AND abs(length(word.lexeme) - length(forms.lexeme)) <= 1 AND {held}
         GROUP BY word.lexeme ORDER BY likeness DESC, df DESC, word.lexeme LIMIT 1
     ) AS near
     ORDER BY unknown.position, near.likeness DESC, near.lexeme"""

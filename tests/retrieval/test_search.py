@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import AnonymousUser
@@ -17,8 +19,9 @@ from retrieval.search import MOST_RESULTS, search_notes
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_markdown, write_note
 from vault.access import User, scope_for
+from vault.core.types import FolderRule
 from vault.lexemes import refresh_lexemes
-from vault.models import Chunk, ChunkVector
+from vault.models import Chunk, ChunkVector, Note
 from vault.staleness import fingerprint
 
 pytestmark = pytest.mark.django_db
@@ -424,3 +427,24 @@ def test_a_day_finds_the_note_that_is_named_after_it(cast: Cast, query: str) -> 
     write_note(cast.vault, "other.md", "March is the month of the 5 roofs in 2024.")
     result = search(cast.owner, query)
     assert (result.hits[0].path, result.hits[0].arms[0]) == ("daily/2024-03-05.md", "title")
+
+
+def test_a_folder_that_is_closed_lends_no_word_to_a_typo_and_no_weight_to_a_word(
+    cast: Cast,
+) -> None:
+    write_markdown(cast.vault, "open/a.md", "The quenching of the common machine.")
+    write_markdown(cast.vault, "open/b.md", "The common machine.")
+    for number in range(8):
+        write_markdown(cast.vault, f"closed/{number}.md", "A common zelmira of the closed kind.")
+    refresh_lexemes(force=True)
+    whole = scope_for(cast.owner)
+    folders = replace(whole, rules=(FolderRule(cast.vault.pk, only=("open",)),))
+
+    def found(query: str) -> SearchResult:
+        return async_to_sync(search_notes)(query, scope=folders, mode=Mode.KEYWORD, limit=20)
+
+    assert "→" not in arm(found("zelmirra"), "keyword").reason
+    before = [(hit.path, hit.score) for hit in found("common quenching").hits]
+    Note.objects.filter(path__startswith="closed/").delete()
+    refresh_lexemes(force=True)
+    assert [(hit.path, hit.score) for hit in found("common quenching").hits] == before
