@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from providers.core.function_words import folded, function_words
 from providers.core.sentences import first_sentence, plain, sentences
 from providers.core.types import Grounding, GroundingPassage
 
@@ -30,6 +30,7 @@ _LEAST_OF_BEST = 0.45
 _LEAST_OF_BEST_FOR_SECOND = 0.3
 _TITLE_WEIGHT = 0.4
 _SHORT_WORD_WEIGHT = 0.25
+_FUNCTION_WORD_WEIGHT = 0.05
 _SHORT_WORD = 3
 # A sentence that asks (a list of questions, a heading of an FAQ) holds the question's words
 # and answers nothing.
@@ -60,45 +61,53 @@ class _Candidate:
 
 
 def compose_answer(grounding: Grounding) -> str:
-    """Markdown: one honest line, then the quotes by passage, each with its `[n]`."""
+    """Markdown: one honest line, then the quotes by note, each with its `[n]`."""
     quotes = pick_quotes(grounding)
     if not quotes:
         return NOTHING_FOUND
     lines = [INTRODUCTION]
-    previous: GroundingPassage | None = None
+    title: str | None = None
     for quote in quotes:
-        if quote.passage is not previous:
-            lines.append(f"\n**{_escaped(plain(quote.passage.title))}**\n")
-            previous = quote.passage
+        if quote.passage.title != title:
+            title = quote.passage.title
+            lines.append(f"\n**{_escaped(plain(title))}**\n")
         lines.append(f"- {quote.text} [{quote.passage.number}]")
     return "\n".join(lines)
 
 
 def pick_quotes(grounding: Grounding) -> list[Quote]:
-    """At most five sentences, in the order of the passages; none when nothing fits.
+    """At most five sentences, by note; none when nothing fits.
+
+    The note with the best sentence comes first; within a note they stand as they do there.
 
     A sentence scores the weights of the question's words it holds: a word weighs more the
     fewer sentences of the passages hold it. Words match by their beginnings, so inflected
     forms count; scripts without spaces match by pairs of characters.
     """
-    wanted = terms(grounding.question)
     split = [sentences(passage.text) for passage in grounding.passages]
-    candidates = _scored(wanted, grounding.passages, split)
+    candidates = _scored(grounding.question, grounding.passages, split)
     best = max((candidate.score for candidate in candidates), default=0.0)
     if not any(candidate.coverage >= _LEAST_COVERAGE for candidate in candidates):
         return []
     ranked = sorted(candidates, key=lambda item: (-item.score, item.passage_index, item.position))
     chosen = _distinct(ranked, best=best)
-    chosen.sort(key=lambda item: (item.passage_index, item.position))
+    places: dict[str, int] = {}
+    for item in chosen:  # the best first
+        places.setdefault(grounding.passages[item.passage_index].title, len(places))
+    chosen.sort(
+        key=lambda item: (
+            places[grounding.passages[item.passage_index].title],
+            item.passage_index,
+            item.position,
+        )
+    )
     return [Quote(grounding.passages[item.passage_index], item.text) for item in chosen]
 
 
 def terms(text: str) -> list[str]:
     """The distinct words of a text in one normal form, in order."""
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    folded = "".join(char for char in folded if not unicodedata.combining(char))
     found: dict[str, None] = {}
-    for word in _WORD.findall(unicodedata.normalize("NFC", folded)):
+    for word in _WORD.findall(folded(text)):
         for part in _UNSPACED.split(word):
             if part:
                 found[part] = None
@@ -119,15 +128,16 @@ def is_same_word(one: str, other: str) -> bool:
 
 
 def _scored(
-    wanted: list[str], passages: Sequence[GroundingPassage], split: list[list[str]]
+    question: str, passages: Sequence[GroundingPassage], split: list[list[str]]
 ) -> list[_Candidate]:
+    wanted = terms(question)
     rows = [
         (index, position, text, _matched(wanted, terms(text)))
         for index, texts in enumerate(split)
         for position, text in enumerate(texts)
     ]
     titles = [_matched(wanted, terms(passage.title)) for passage in passages]
-    weights = _weights(wanted, [matched for *_, matched in rows])
+    weights = _weights(wanted, [matched for *_, matched in rows], function_words(question))
     total = sum(weights.values()) or 1.0
     candidates = []
     for index, position, text, matched in rows:
@@ -149,15 +159,22 @@ def _matched(wanted: list[str], present: list[str]) -> set[str]:
     }
 
 
-def _weights(wanted: list[str], matches: list[set[str]]) -> dict[str, float]:
-    """How much each word of the question says: rare among the sentences = much."""
+def _weights(
+    wanted: list[str], matches: list[set[str]], function: frozenset[str]
+) -> dict[str, float]:
+    """How much each word of the question says: rare among the sentences = much.
+
+    A question of nothing but function words ("Who are you?") is taken as it stands.
+    """
     count = len(matches)
+    light = function if any(word not in function for word in wanted) else frozenset()
     weights = {}
     for word in wanted:
         holding = sum(word in matched for matched in matches)
         weight = math.log(1.0 + (count + 1) / (holding + 0.5))
         is_short = len(word) <= _SHORT_WORD and word.isalpha() and not _UNSPACED.match(word)
-        weights[word] = weight * (_SHORT_WORD_WEIGHT if is_short else 1.0)
+        share = _SHORT_WORD_WEIGHT if is_short else 1.0
+        weights[word] = weight * (_FUNCTION_WORD_WEIGHT if word in light else share)
     return weights
 
 

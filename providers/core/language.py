@@ -31,7 +31,7 @@ _WORD = re.compile(f"[{_SCRIPTS['latin']}]+")
 _FRENCH_ELISION = re.compile(r"\b(?:l|d|qu|n|s|c|j)['’](?=\w)", re.IGNORECASE)
 
 # Frequent words; one that several languages share counts for each by its part.
-_COMMON_WORDS = {
+COMMON_WORDS = {
     "en": "the and of to in is that with for was this are be from which have not by it how what "
     "who when where why does do did can an at as on or if you we they has had were will",
     "de": "der die und das nicht ist ein eine mit von auf für den dem sich auch wird im zu wie was "
@@ -66,7 +66,7 @@ _COMMON_WORDS = {
     "vi": "của và là các có được cho không những với một trong người này khi để như thế nào gì",
 }
 _LANGUAGES_OF: dict[str, list[str]] = {}
-for _language, _words in _COMMON_WORDS.items():
+for _language, _words in COMMON_WORDS.items():
     for _common in dict.fromkeys(_words.split()):
         _LANGUAGES_OF.setdefault(_common, []).append(_language)
 # Letters that few languages have.
@@ -101,7 +101,7 @@ _CYRILLIC_LETTERS = (
 _PERSIAN = re.compile("[پچژگکی]")
 _MOST_CHARACTERS = 4_000
 LANGUAGES = frozenset(
-    {*_COMMON_WORDS, "ru", "uk", "bg", "sr", "zh", "ja", "ko", "th", "el", "he", "ar", "fa", "hi"}
+    {*COMMON_WORDS, "ru", "uk", "bg", "sr", "zh", "ja", "ko", "th", "el", "he", "ar", "fa", "hi"}
 )
 """What language_of can say."""
 

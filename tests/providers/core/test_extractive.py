@@ -51,10 +51,34 @@ def test_nothing_is_claimed_about_models_that_may_be_set_up() -> None:
         assert "set up" not in said
 
 
-def test_quotes_stand_in_the_order_of_the_passages() -> None:
-    answer = compose_answer(Grounding("pump repair, tax report", (PUMP, TAX)))
-    assert answer.index("**Pump repair**") < answer.index("**Taxes**")
-    assert answer.count("**Pump repair**") == 1
+def test_the_note_that_answers_best_comes_first_and_each_note_once() -> None:
+    more = GroundingPassage(3, "Taxes", "The report on the tax of the house is another one.")
+    answer = compose_answer(Grounding("when is the tax report due, pump", (PUMP, TAX, more)))
+    assert answer.index("**Taxes**") < answer.index("**Pump repair**")
+    assert answer.index("[2]") < answer.index("[3]") < answer.index("[1]")
+    assert answer.count("**Taxes**") == answer.count("**Pump repair**") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("What is the quorvex?", "It is what it is, and what they do. The quorvex cools."),
+        ("Что такое кворвекс?", "Что было, то было, и такое тоже. Кворвекс охлаждает."),
+        ("Was ist ein Quorvex?", "Es ist ein Tag, wie er sein soll. Der Quorvex kühlt."),
+    ],
+)
+def test_words_that_only_ask_find_nothing(question: str, passage: str) -> None:
+    note = GroundingPassage(1, "Note", passage)
+    quoted = [quote.text for quote in pick_quotes(Grounding(question, (note,)))]
+    assert len(quoted) == 1
+    assert "uorvex" in quoted[0] or "ворвекс" in quoted[0]
+
+
+def test_a_question_of_nothing_but_such_words_is_taken_as_it_stands() -> None:
+    note = GroundingPassage(1, "Us", "The pump is red. Who we are is a long story.")
+    assert [it.text for it in pick_quotes(Grounding("Who are we?", (note,)))] == [
+        "Who we are is a long story."
+    ]
 
 
 @pytest.mark.parametrize(
