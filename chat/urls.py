@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from chat.views import organising, pages, presets, sharing
+from chat.views import files, organising, pages, presets, sharing
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", pages.home, name="home"),
@@ -21,6 +21,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/<uuid:conversation_id>/branch", organising.choose, name="choose_branch"),
     path("c/<uuid:conversation_id>/keep", organising.keep_branch, name="keep_branch"),
     path("c/<uuid:conversation_id>/share", sharing.share, name="share"),
+    path("c/<uuid:conversation_id>/export", files.export, name="export_conversation"),
+    path("conversations/files", files.files, name="conversation_files"),
+    path("conversations/export", files.export_everything, name="export_conversations"),
     path("shares", sharing.shares, name="shares"),
     path("shares/<uuid:link_id>/revoke", sharing.revoke, name="revoke_share"),
     path("shares/<uuid:link_id>/restore", sharing.restore, name="restore_share"),

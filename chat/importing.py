@@ -1,0 +1,209 @@
+"""Conversations out of files into the tables.
+
+A file never grants a right: each source is looked up by vault and path under the rights of
+who imports. What is not found is kept as a source of no vault, and its answer is withheld
+as if the vault had been taken away, until the file is imported again with the vault there.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from chat.core.importing import (
+    BadFile,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedSource,
+    parse_file,
+)
+from chat.core.titles import title_from_question
+from chat.exporting import ALL_AS_JSON
+from chat.models import Conversation, Message, Source
+from chat.organising import make_folder
+from vault.access import visible_to
+from vault.core.scrub import scrub
+from vault.models import Note, Vault
+
+LARGEST_FILE = 50_000_000
+WITHHELD_IN_FILE = "This answer was withheld when the file was made: its text is not in it."
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """`known` were here already; `withheld` answers rest on vaults that were not found."""
+
+    added: int = 0
+    known: int = 0
+    withheld: int = 0
+    restored: int = 0
+
+
+def import_file(user: User, content: bytes) -> ImportReport:
+    """Keep the conversations of a JSON file or of the zip of everything. Raises BadFile.
+
+    Nothing is kept of a file that has a fault. Importing it again adds nothing twice.
+    """
+    conversations = parse_file(_load(content))
+    report = ImportReport()
+    vaults = {vault.slug: vault for vault in visible_to(user)}
+    with transaction.atomic():
+        # Of two imports at once the second waits, and then knows what the first added.
+        User.objects.select_for_update().get(pk=user.pk)
+        for imported in conversations:
+            _import_one(user, imported, vaults, report)
+    return report
+
+
+def _load(content: bytes) -> object:
+    if len(content) > LARGEST_FILE:
+        raise BadFile(f"The file has more than {LARGEST_FILE // 10**6} MB.")
+    if content[:4] == b"PK\x03\x04":
+        content = _from_zip(content)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"The file is not JSON: {error}.") from error
+
+
+def _from_zip(content: bytes) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as files, files.open(ALL_AS_JSON) as inside:
+            data = inside.read(LARGEST_FILE + 1)
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise BadFile(f"There is no readable “{ALL_AS_JSON}” in this zip.") from error
+    if len(data) > LARGEST_FILE:
+        raise BadFile(f"“{ALL_AS_JSON}” has more than {LARGEST_FILE // 10**6} MB.")
+    return data
+
+
+def _import_one(
+    user: User, imported: ImportedConversation, vaults: dict[str, Vault], report: ImportReport
+) -> None:
+    mine = Conversation.objects.owned_by(user)
+    known = mine.filter(Q(pk=imported.id) | Q(origin=imported.id)).first()
+    if known is not None:
+        report.known += 1
+        if known.origin is not None:
+            report.restored += _resolve_again(known, imported, vaults)
+        return
+    conversation = Conversation.objects.create(
+        owner=user,
+        origin=imported.id,
+        title=scrub(imported.title).text[:200] or _title(imported),
+        title_is_final=bool(imported.title),
+        folder=make_folder(user, imported.folder) if imported.folder.strip() else None,
+        pinned=imported.pinned and not imported.archived,
+        archived=imported.archived,
+        vaults=[slug for slug in imported.vaults or () if slug in vaults] or None,
+    )
+    new_ids = _add_messages(conversation, imported, vaults, report)
+    kept: dict[str, Any] = {"leaf": new_ids.get(imported.leaf) if imported.leaf else None}
+    if imported.updated is not None:
+        kept["updated"] = imported.updated
+    Conversation.objects.filter(pk=conversation.pk).update(**kept)
+    report.added += 1
+
+
+def _add_messages(
+    conversation: Conversation,
+    imported: ImportedConversation,
+    vaults: dict[str, Vault],
+    report: ImportReport,
+) -> dict[UUID, UUID]:
+    new_ids = {message.id: uuid4() for message in imported.messages}
+    rows = [_row(conversation, message, new_ids) for message in imported.messages]
+    Message.objects.bulk_create(rows)
+    for row, moment in zip(rows, _moments(imported.messages), strict=True):
+        row.created = moment
+    Message.objects.bulk_update(rows, ["created"], batch_size=500)
+    for message in imported.messages:
+        sources = [_source(new_ids[message.id], source, vaults) for source in message.sources]
+        Source.objects.bulk_create(sources, ignore_conflicts=True)
+        report.withheld += any(source.vault is None for source in sources)
+    return new_ids
+
+
+def _row(
+    conversation: Conversation, message: ImportedMessage, new_ids: dict[UUID, UUID]
+) -> Message:
+    row = Message(
+        id=new_ids[message.id],
+        conversation=conversation,
+        parent_id=new_ids[message.parent] if message.parent else None,
+        role=message.role,
+        text=scrub(message.text).text,
+        status=message.status,
+        mode=message.mode,
+        model_label=message.model,
+        persona_name=message.persona,
+        told=[str(new_ids[before]) for before in message.told],
+    )
+    if message.withheld:
+        row.text, row.status, row.error = "", Message.Status.FAILED, WITHHELD_IN_FILE
+        row.error_code = "withheld_in_file"
+    return row
+
+
+def _moments(messages: tuple[ImportedMessage, ...]) -> list[datetime]:
+    """When each was said; one after the other from now, where that would change their order."""
+    known = [message.created for message in messages if message.created is not None]
+    if len(known) == len(messages) and known == sorted(set(known)):
+        return known
+    now = timezone.now()
+    return [now + timedelta(microseconds=nth) for nth in range(len(messages))]
+
+
+def _source(message_id: UUID, source: ImportedSource, vaults: dict[str, Vault]) -> Source:
+    row = Source(message_id=message_id, number=source.number, start=source.start, end=source.end)
+    _resolve(row, source, vaults)
+    return row
+
+
+def _resolve(row: Source, source: ImportedSource, vaults: dict[str, Vault]) -> bool:
+    """Fill `row` when its vault may be read. Nothing of it is kept otherwise."""
+    vault = vaults.get(source.vault)
+    if vault is None:
+        return False
+    note = Note.objects.filter(vault=vault, path=source.path).first()
+    text = scrub(source.text).text
+    at = note.body.find(text) if note and text else -1
+    row.vault, row.note = vault, note
+    row.path, row.title, row.text = source.path, source.title, text
+    row.heading_path = list(source.heading_path)
+    if note is not None and at >= 0:
+        if note.body[source.start : source.end] != text:
+            row.start, row.end = at, at + len(text)
+        row.note_hash, row.note_updated = note.content_hash, note.file_modified
+    return True
+
+
+def _resolve_again(
+    conversation: Conversation, imported: ImportedConversation, vaults: dict[str, Vault]
+) -> int:
+    """Sources that were not found before, and are now; of how many answers."""
+    rows = list(conversation.messages.prefetch_related("sources")[: len(imported.messages)])
+    restored = 0
+    for row, message in zip(rows, imported.messages, strict=False):
+        by_number = {source.number: source for source in message.sources}
+        lost = [s for s in row.sources.all() if s.vault_id is None and s.number in by_number]
+        found = [s for s in lost if _resolve(s, by_number[s.number], vaults)]
+        for source in found:
+            source.save()
+        restored += bool(found)
+    return restored
+
+
+def _title(imported: ImportedConversation) -> str:
+    asked = next((m.text for m in imported.messages if m.role == "user"), "")
+    return title_from_question(scrub(asked).text)
