@@ -4,19 +4,43 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from chat import api, asking_api, sse
+from chat import asking_api, sse
+from chat.api import conversations, sharing
 
-CONVERSATION = "api/chat/conversations/<uuid:conversation>"
+CHAT = "api/chat"
+CONVERSATION = f"{CHAT}/conversations/<uuid:conversation>"
+MESSAGE = f"{CONVERSATION}/messages/<uuid:message>"
+SHARED = f"{CHAT}/shared/<str:token>"
 
 urlpatterns: list[URLPattern] = [
-    path("api/chat/options", api.OptionsView.as_view(), name="api-chat-options"),
-    path("api/chat/complete", asking_api.CompletionView.as_view(), name="api-complete"),
-    path("api/chat/presets", asking_api.PresetsView.as_view(), name="api-presets"),
-    path("api/chat/presets/<int:preset>", asking_api.PresetView.as_view(), name="api-preset"),
-    path("api/chat/settings", api.SettingsView.as_view(), name="api-chat-settings"),
-    path("api/chat/conversations", api.ConversationsView.as_view(), name="api-conversations"),
-    path(CONVERSATION, api.ConversationView.as_view(), name="api-conversation"),
+    path(f"{CHAT}/options", conversations.OptionsView.as_view(), name="api-chat-options"),
+    path(f"{CHAT}/complete", asking_api.CompletionView.as_view(), name="api-complete"),
+    path(f"{CHAT}/presets", asking_api.PresetsView.as_view(), name="api-presets"),
+    path(f"{CHAT}/presets/<int:preset>", asking_api.PresetView.as_view(), name="api-preset"),
+    path(f"{CHAT}/settings", conversations.SettingsView.as_view(), name="api-chat-settings"),
+    path(f"{CHAT}/search", conversations.MessageSearchView.as_view(), name="api-chat-search"),
+    path(f"{CHAT}/folders", conversations.FoldersView.as_view(), name="api-folders"),
+    path(f"{CHAT}/folders/<int:folder>", conversations.FolderView.as_view(), name="api-folder"),
+    path(
+        f"{CHAT}/conversations", conversations.ConversationsView.as_view(), name="api-conversations"
+    ),
+    path(CONVERSATION, conversations.ConversationView.as_view(), name="api-conversation"),
+    path(f"{CONVERSATION}/restore", conversations.RestoreView.as_view(), name="api-restore"),
+    path(f"{CONVERSATION}/keep", conversations.KeepBranchView.as_view(), name="api-keep-branch"),
+    path(f"{CONVERSATION}/export", sharing.ExportView.as_view(), name="api-export"),
+    path(f"{CONVERSATION}/shares", sharing.ConversationSharesView.as_view(), name="api-share"),
     path(f"{CONVERSATION}/messages", sse.ask, name="api-ask"),
-    path(f"{CONVERSATION}/messages/<uuid:message>/stop", api.StopView.as_view(), name="api-stop"),
-    path(f"{CONVERSATION}/messages/<uuid:message>/events", sse.events, name="api-events"),
+    path(f"{MESSAGE}/stop", conversations.StopView.as_view(), name="api-stop"),
+    path(f"{MESSAGE}/events", sse.events, name="api-events"),
+    path(f"{CHAT}/export", sharing.ExportAllView.as_view(), name="api-export-all"),
+    path(f"{CHAT}/import", sharing.ImportView.as_view(), name="api-import"),
+    path(f"{CHAT}/shares", sharing.SharesView.as_view(), name="api-shares"),
+    path(f"{CHAT}/shares/<uuid:link>", sharing.ShareView.as_view(), name="api-share-link"),
+    path(
+        f"{CHAT}/shares/<uuid:link>/restore",
+        sharing.RestoreShareView.as_view(),
+        name="api-restore-share",
+    ),
+    path(SHARED, sharing.SharedView.as_view(), name="api-shared"),
+    path(f"{SHARED}/continue", sharing.ContinueView.as_view(), name="api-continue-share"),
 ]

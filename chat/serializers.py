@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from rest_framework import serializers
 
 from chat.core.asking import clean_text
-from chat.models import ChatSettings, Conversation, Persona
+from chat.core.sharing import AUDIENCES, DEFAULT_DAYS, MOST_DAYS
+from chat.models import ChatSettings, Conversation, Folder, Persona
 from chat.personas import persona_for
 
 
+class OwnFolderField(serializers.PrimaryKeyRelatedField[Folder]):
+    """A folder of who asks; those of others are as if they were not."""
+
+    def get_queryset(self) -> QuerySet[Folder]:
+        request = self.context.get("request")
+        return Folder.objects.owned_by(request.user) if request else Folder.objects.none()
+
+
 class ConversationSerializer(serializers.ModelSerializer[Conversation]):
-    """A conversation in a list. Only the title and the vaults can be changed."""
+    """A conversation in a list. `leaf` names a message of the branch that is shown."""
 
     title = serializers.CharField(max_length=200, required=False, allow_blank=True)
     vaults = serializers.ListField(
@@ -22,18 +32,56 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
         help_text="slugs; null: all readable vaults",
     )
 
+    folder = OwnFolderField(required=False, allow_null=True)
+    leaf = serializers.UUIDField(required=False, allow_null=True)
+
     class Meta:
         model = Conversation
-        fields = ["id", "title", "vaults", "created", "updated"]
+        fields = [
+            "id",
+            "title",
+            "vaults",
+            "folder",
+            "pinned",
+            "archived",
+            "temporary",
+            "leaf",
+            "created",
+            "updated",
+        ]
         read_only_fields = ["id", "created", "updated"]
 
     def validate_title(self, value: str) -> str:
         return " ".join(clean_text(value).split())
 
     def update(self, instance: Conversation, validated_data: dict[str, Any]) -> Conversation:
+        """Only a question or an answer makes a conversation newer."""
         if validated_data.get("title"):
-            instance.title_is_final = True
-        return super().update(instance, validated_data)
+            validated_data["title_is_final"] = True
+        if validated_data:
+            Conversation.objects.filter(pk=instance.pk).update(**validated_data)
+        return instance
+
+
+class FolderSerializer(serializers.ModelSerializer[Folder]):
+    """A folder of conversations."""
+
+    class Meta:
+        model = Folder
+        fields = ["id", "name", "created"]
+        read_only_fields = ["id", "created"]
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    """What to share, with whom, and for how many days."""
+
+    message = serializers.UUIDField(required=False, allow_null=True)
+    only_answer = serializers.BooleanField(required=False)
+    audience = serializers.ChoiceField(choices=AUDIENCES, required=False)
+    names = serializers.ListField(child=serializers.CharField(), required=False)
+    days = serializers.IntegerField(
+        min_value=1, max_value=MOST_DAYS, default=DEFAULT_DAYS, required=False
+    )
 
 
 class ChatSettingsSerializer(serializers.ModelSerializer[ChatSettings]):

@@ -134,6 +134,14 @@ def of_link(world: World) -> dict[str, Any]:
     return {"link_id": world.link.pk}
 
 
+def api_link(world: World) -> dict[str, Any]:
+    return {"link": world.link.pk}
+
+
+def api_folder(world: World) -> dict[str, Any]:
+    return {"folder": world.folder.pk}
+
+
 def in_folder(world: World) -> dict[str, Any]:
     return {"folder_id": world.folder.pk}
 
@@ -212,6 +220,9 @@ ROWS = (
     Row("choose_branch", (404, 404, 404, SIGN_IN), "post", conversation_id),
     Row("keep_branch", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
     Row("folder", (200, 404, 404, SIGN_IN), kwargs=in_folder),
+    Row("export_conversation", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
+    Row("export_conversations", (200, 200, 200, SIGN_IN)),
+    Row("conversation_files", (200, 200, 200, SIGN_IN)),
     Row("share", (200, 404, 404, SIGN_IN), kwargs=conversation_id),
     # A link opens for those it names, and to the others it is as if it were not.
     Row("shares", (200, 200, 200, SIGN_IN)),
@@ -222,6 +233,20 @@ ROWS = (
     Row("delete_conversation", (302, 404, 404, SIGN_IN), "post", conversation_id),
     Row("restore_conversation", (302, 404, 404, SIGN_IN), "post", conversation_id),
     Row("api-conversation", (200, 404, 404, 401), kwargs=conversation),
+    Row("api-chat-search", (200, 200, 200, 401), data={"q": "Ottokar"}),
+    Row("api-folders", (200, 200, 200, 401)),
+    Row("api-folder", (405, 405, 405, 401), kwargs=api_folder),
+    Row("api-keep-branch", (200, 404, 404, 401), "post", conversation),
+    Row("api-restore", (200, 404, 404, 401), "post", conversation),
+    Row("api-export", (200, 404, 404, 401), kwargs=conversation),
+    Row("api-share", (201, 404, 404, 401), "post", conversation),
+    Row("api-export-all", (200, 200, 200, 401)),
+    Row("api-import", (415, 415, 415, 401), "post"),
+    Row("api-shares", (200, 200, 200, 401)),
+    Row("api-share-link", (405, 405, 405, 401), kwargs=api_link),
+    Row("api-restore-share", (204, 404, 404, 401), "post", api_link),
+    Row("api-shared", (200, 200, 404, 401), kwargs=by_token),
+    Row("api-continue-share", (201, 201, 404, 401), "post", by_token),
     Row("api-stop", (None, 404, 404, 401), "post", message),
     Row("ask", (None, None, None, SIGN_IN), "post", data={"text": "Who?"}),
 )
