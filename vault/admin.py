@@ -81,6 +81,7 @@ class VaultAdmin(ModelChoice):
                     "code_suffixes",
                     "scrub_emails",
                     "largest_note_kb",
+                    "largest_attachment_kb",
                     "chunk_tokens",
                     "chunk_overlap",
                     "chunk_minimum",

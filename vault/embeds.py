@@ -5,6 +5,7 @@ Keyword search sees all of it; a vector what fits beside the chunk's own text.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from django.db.models import F
 from vault.core.embeds import embedded_span, excerpt_end, shown_text
 from vault.core.lexical import made_tokens
 from vault.core.tokens import estimate_tokens
+from vault.core.types import NoteKind
 from vault.models import Chunk, Link, Note
 
 # An embed in an embed in an embed is shown; more is nobody's reading.
@@ -22,6 +24,8 @@ DEEPEST = 3
 LONGEST_EMBED = 20_000
 MOST_CHARACTERS = 60_000
 BATCH = 200
+# `![[plan.png|300]]` says how wide, not what.
+_SIZE = re.compile(r"\d+(?:\s*x\s*\d+)?")
 _CHANGED = (
     "embedded_text",
     "embedded_shown",
@@ -52,12 +56,21 @@ def refresh_embeds(
     what shows these notes: enough when no link leads elsewhere now.
     """
     by_source = _embeds_of(vault_id)
+    captions = _captions_of(vault_id)
     stale = Chunk.objects.filter(vault_id=vault_id).exclude(embedded_text="")
     holding = set(by_source) | set(stale.values_list("note_id", flat=True).distinct())
-    wanted = sorted(holding if changed is None else holding & _showing(changed, by_source))
+    if changed is not None:
+        holding &= _showing(changed, by_source)
+    pictures = Note.objects.filter(vault_id=vault_id, kind=NoteKind.ATTACHMENT, body="")
+    wanted = sorted(
+        holding
+        | set(captions)
+        | set(pictures.exclude(chunks__embedded_text="").values_list("pk", flat=True))
+    )
     touched: list[int] = []
     for begin in range(0, len(wanted), BATCH):
-        touched += _refresh(wanted[begin : begin + BATCH], by_source, most_tokens)
+        texts = _Texts(by_source, captions)
+        touched += _refresh(wanted[begin : begin + BATCH], texts, most_tokens)
     return touched
 
 
@@ -84,15 +97,25 @@ def _showing(changed: Collection[int], by_source: dict[int, list[Embed]]) -> set
     return reached
 
 
-def _refresh(note_ids: list[int], by_source: dict[int, list[Embed]], most_tokens: int) -> list[int]:
-    texts = _Texts(by_source)
+def _captions_of(vault_id: int) -> dict[int, list[str]]:
+    """What notes say of the pictures they show, by the picture's note."""
+    links = Link.objects.filter(vault_id=vault_id, is_embed=True)
+    links = links.filter(target__kind=NoteKind.ATTACHMENT, target__body="").exclude(alias="")
+    captions: dict[int, list[str]] = defaultdict(list)
+    for target, alias in links.order_by("target_id", "alias").values_list("target_id", "alias"):
+        text = alias.strip()
+        if not _SIZE.fullmatch(text) and text not in captions[target]:
+            captions[target].append(text)
+    return {target: texts for target, texts in captions.items() if texts}
+
+
+def _refresh(note_ids: list[int], texts: _Texts, most_tokens: int) -> list[int]:
     chunks = Chunk.objects.filter(note_id__in=note_ids).defer("tsv").order_by("note_id", "ordinal")
     changed = []
     for chunk in chunks:
-        inside = [e for e in by_source.get(chunk.note_id, ()) if chunk.start <= e.start < chunk.end]
-        if not inside and not chunk.embedded_text:
+        text = texts.shown_in(chunk)
+        if not text and not chunk.embedded_text:
             continue
-        text = "\n\n".join(filter(None, (texts.of(embed) for embed in inside)))[:MOST_CHARACTERS]
         if _show(chunk, text, most_tokens):
             changed.append(chunk)
     Chunk.objects.bulk_update(changed, _CHANGED, batch_size=100)
@@ -114,7 +137,15 @@ class _Texts:
     """Reads what embeds show; each note once."""
 
     by_source: dict[int, list[Embed]]
+    captions: dict[int, list[str]]
     _notes: dict[int, Note | None] = field(default_factory=dict)
+
+    def shown_in(self, chunk: Chunk) -> str:
+        """What the embeds of a chunk show; of a picture, what notes say of it."""
+        embeds = self.by_source.get(chunk.note_id, ())
+        inside = [embed for embed in embeds if chunk.start <= embed.start < chunk.end]
+        parts = [*(self.of(embed) for embed in inside), *self.captions.get(chunk.note_id, ())]
+        return "\n\n".join(filter(None, parts))[:MOST_CHARACTERS]
 
     def of(self, embed: Embed, above: frozenset[int] = frozenset()) -> str:
         """What an embed shows, with what is embedded in that; nothing twice in a loop."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -14,16 +14,19 @@ from django.utils.module_loading import import_string
 
 from vault import access
 from vault.core.embeds import embedded_span
-from vault.core.file_kinds import PICTURE_SUFFIXES
+from vault.core.file_kinds import PICTURE_SUFFIXES, is_picture
 from vault.core.rendering import (
     RenderedNote,
     Resolved,
     ShowEmbedded,
     render_code_note,
     render_note,
+    render_pages,
     render_part,
+    render_picture,
     render_plain,
 )
+from vault.core.types import NoteKind
 from vault.models import Link, Note, ScrubFinding
 from vault.pictures import picture_finder
 from vault.related import related_notes
@@ -157,9 +160,14 @@ def _render(
     out: tuple[Sequence[Link], dict[int, Note]],
     highlight: tuple[int, int] | None,
 ) -> RenderedNote:
+    if note.kind == NoteKind.ATTACHMENT and note.body:
+        return render_pages(note.body, headings=note.headings, highlight=highlight)
+    if note.kind == NoteKind.ATTACHMENT and is_picture(note.path):
+        url = linked.addresses.picture(note.vault.slug, note.path)
+        return render_picture(url, name=note.title)
     if len(note.body) > LONGEST_PARSED:
         return render_plain(note.body, highlight=highlight)
-    if note.kind == "code":
+    if note.kind == NoteKind.CODE:
         return render_code_note(note.body, language=note.language, highlight=highlight)
     return render_note(
         note.body,
@@ -187,8 +195,8 @@ class _Linked:
 
         def show(target: str, anchor: str) -> str:
             found = known.get(_key(target))
-            is_too_much = found is None or self.left <= 0 or len(above) > DEEPEST_EMBEDDED
-            if found is None or is_too_much or found.pk in above:
+            is_too_much = self.left <= 0 or len(above) > DEEPEST_EMBEDDED
+            if found is None or is_picture(found.path) or is_too_much or found.pk in above:
                 return ""
             self.left -= 1
             span = embedded_span(found.body, found.headings, anchor)
@@ -198,8 +206,10 @@ class _Linked:
 
     def _part(self, note: Note, span: tuple[int, int], above: frozenset[int]) -> str:
         part = note.body[slice(*span)][:LONGEST_EMBEDDED]
-        if note.kind == "code":
+        if note.kind == NoteKind.CODE:
             return render_code_note(part, language=note.language).html
+        if note.kind == NoteKind.ATTACHMENT:
+            return render_pages(part, headings=_within(note.headings, *span)).html
         links = list(Link.objects.filter(source=note))
         rows = self.readable.filter(pk__in={link.target_id for link in links})
         targets = {row.pk: row for row in rows}
@@ -229,6 +239,12 @@ def _resolver(
         return Resolved(addresses.note(found.vault.slug, found.path), found.title)
 
     return resolve
+
+
+def _within(headings: Sequence[Mapping[str, Any]], start: int, end: int) -> list[dict[str, Any]]:
+    """The headings of a part of a body, counted from its start."""
+    inside = [row for row in headings if start <= int(row["start"]) < end]
+    return [{**row, "start": int(row["start"]) - start} for row in inside]
 
 
 def _known(links: Sequence[Link], targets: dict[int, Note]) -> dict[str, Note]:

@@ -1,7 +1,7 @@
 """From the bytes of a file to a note in pieces: decode, scrub, parse, chunk.
 
-Knows no database. Files over LARGE bytes are read in a process of their own under a
-time and memory limit, so that no file can take the worker down.
+Knows no database. Files over LARGE bytes, and documents of any size, are read in a process
+of their own under a time and memory limit, so that no file can take the worker down.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 
 from vault.core.chunking import chunk_note
 from vault.core.decoding import decode_note
+from vault.core.documents import UnreadableDocument, parse_document, picture_note
+from vault.core.file_kinds import DOCUMENT_SUFFIXES, suffix_of
 from vault.core.golden_notes import is_golden_note
 from vault.core.parsing import UnreadableText, parse_text
 from vault.core.types import ChunkDraft, ChunkLimits, Finding, ParsedNote
@@ -59,7 +61,8 @@ class ReadingOptions:
 
 def read_note(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
     """Read one file by its kind. A file that takes too long or too much is refused."""
-    if len(data) <= LARGE:
+    is_document = suffix_of(path) in DOCUMENT_SUFFIXES
+    if len(data) <= LARGE and not is_document:
         return parse_file(data, path=path, options=options)
     return _in_a_process(data, path, options)
 
@@ -68,6 +71,8 @@ def parse_file(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
     """As read_note, in this process. Raises whatever the parser raises."""
     if data.startswith(_LFS_POINTER) and len(data) < _LARGEST_POINTER:
         return Reading(None, refusal=_LFS_REFUSAL)
+    if suffix_of(path) in DOCUMENT_SUFFIXES:
+        return _parse_document(data, path, options)
     decoded = decode_note(data)
     decode_warnings = tuple((str(warning), None) for warning in decoded.warnings)
     if decoded.text is None:
@@ -83,6 +88,25 @@ def parse_file(data: bytes, *, path: str, options: ReadingOptions) -> Reading:
         chunks=() if is_golden else tuple(chunk_note(parsed.note, limits=options.limits)),
         findings=parsed.findings,
         warnings=(*decode_warnings, *parsed.note.warnings),
+    )
+
+
+def read_picture_name(path: str, *, options: ReadingOptions) -> Reading:
+    """A picture, of which the name alone is read."""
+    note = picture_note(path)
+    return Reading(note, chunks=tuple(chunk_note(note, limits=options.limits)))
+
+
+def _parse_document(data: bytes, path: str, options: ReadingOptions) -> Reading:
+    try:
+        parsed = parse_document(data, path=path, emails=options.scrub_emails)
+    except UnreadableDocument as error:
+        return Reading(None, refusal=str(error))
+    return Reading(
+        note=parsed.note,
+        chunks=tuple(chunk_note(parsed.note, limits=options.limits)),
+        findings=parsed.findings,
+        warnings=parsed.note.warnings,
     )
 
 

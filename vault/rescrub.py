@@ -15,6 +15,7 @@ from django.db import transaction
 from vault.connections import mark_names_changed, refresh_connections
 from vault.core.chunking import chunk_note
 from vault.core.code import UnreadableCode, parse_code
+from vault.core.documents import stored_document
 from vault.core.markdown import parse_markdown
 from vault.core.scrub import Scrubbed, scrub
 from vault.core.types import Finding, NoteKind, ParsedNote
@@ -98,6 +99,8 @@ def _rescrub(note: Note, options: ReadingOptions) -> int:
 
 def _parsed(note: Note, body: Scrubbed) -> ParsedNote:
     kind = NoteKind(note.kind)
+    if kind is NoteKind.ATTACHMENT:
+        return stored_document(body.text, title=note.title, properties=note.properties)
     if kind is NoteKind.CODE:
         try:
             return parse_code(body.text, path=note.path)

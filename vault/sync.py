@@ -19,11 +19,12 @@ from django.utils import timezone
 
 from vault.connections import due_connections, refresh_connections
 from vault.core.changes import plan_changes
-from vault.core.types import FileState, FileWarning
+from vault.core.file_kinds import is_picture, kind_of
+from vault.core.types import FileState, FileWarning, NoteKind
 from vault.indexing import indexed_hash, reading_options
 from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
-from vault.reading import Reading, ReadingOptions, read_note
+from vault.reading import Reading, ReadingOptions, read_note, read_picture_name
 from vault.settings_files import read_settings_files
 from vault.sources import (
     FileBusy,
@@ -182,8 +183,8 @@ class _Sync:
     def _hashed_one(
         self, source: Source, file: FileState, before: FileState | None
     ) -> FileState | None:
-        if self._is_too_large(file):
-            return replace(file, content_hash=f"unread, {file.size} bytes")
+        if is_picture(file.path) or self._is_too_large(file):
+            return replace(file, content_hash=self._unread_hash(file))
         same = before and (before.size, before.modified) == (file.size, file.modified)
         if before and same and not self.full and not before.content_hash.startswith("unread"):
             return before
@@ -192,7 +193,17 @@ class _Sync:
         return replace(state, content_hash=sha256(data).hexdigest())
 
     def _is_too_large(self, file: FileState) -> bool:
-        return file.size > self.vault.largest_note_kb * 1000
+        return file.size > self._most_kb(file) * 1000
+
+    def _unread_hash(self, file: FileState) -> str:
+        """Stands for the content of a file that is not read; never that of another path."""
+        seen = (file.path, file.size, file.modified.isoformat(), self._is_too_large(file))
+        text = "\0".join(map(str, seen))
+        return "unread " + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:56]
+
+    def _most_kb(self, file: FileState) -> int:
+        is_attachment = kind_of(file.path) is NoteKind.ATTACHMENT
+        return self.vault.largest_attachment_kb if is_attachment else self.vault.largest_note_kb
 
     def _apply(self, source: Source, known: dict[str, _Known], found: list[FileState]) -> None:
         plan = plan_changes([note.state for note in known.values()], found)
@@ -270,10 +281,13 @@ class _Sync:
         """One file, read. None when it cannot be read now: the next scan sees to it."""
         if self._is_too_large(file):
             refusal = (
-                f"It has {file.size // 1000:,} kB; notes over {self.vault.largest_note_kb:,} kB "
-                "are not read. Split it, or raise the limit in the vault's settings."
+                f"It is too large: it has {file.size // 1000:,} kB, and files like it over "
+                f"{self._most_kb(file):,} kB are not read. Split it, or raise the limit in the "
+                "vault's settings."
             )
             return ReadFile(file, Reading(None, refusal=refusal), note_id)
+        if is_picture(file.path):
+            return ReadFile(file, read_picture_name(file.path, options=self.options), note_id)
         try:
             data, state = source.read(file.path)
         except FileUnreadable as error:

@@ -23,13 +23,7 @@ from django.db import transaction
 from providers.registry import default_embedding_model
 from vault.adding import free_slug
 from vault.core.archives import ArchivePlan, ArchiveRefused, Entry, Limits, plan_archive
-from vault.core.file_kinds import (
-    DEFAULT_CODE_SUFFIXES,
-    DRAWING_SUFFIXES,
-    NOTE_SUFFIXES,
-    PICTURE_SUFFIXES,
-    read_suffixes,
-)
+from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes, suffixes_to_read
 from vault.locks import Busy, Work, only_one
 from vault.models import Vault, VaultMember
 
@@ -96,7 +90,7 @@ def replace_upload(vault: Vault, archive: IO[bytes]) -> ArchivePlan:
 
 
 def _suffixes(code: str) -> tuple[str, ...]:
-    return NOTE_SUFFIXES + DRAWING_SUFFIXES + PICTURE_SUFFIXES + read_suffixes(code)
+    return suffixes_to_read(read_suffixes(code))
 
 
 def _root() -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 from watchfiles import Change, DefaultFilter, watch
 
-from vault.core.file_kinds import DRAWING_SUFFIXES, LANGUAGES, NOTE_SUFFIXES
+from vault.core.file_kinds import LANGUAGES, suffixes_to_read
 
 log = structlog.get_logger(__name__)
 
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 QUIET = 1500
 
 
-_WATCHED = {"", ".brainignore", *NOTE_SUFFIXES, *DRAWING_SUFFIXES, *LANGUAGES}
+_WATCHED = {"", ".brainignore", *suffixes_to_read(()), *LANGUAGES}
 
 
 class _Notes(DefaultFilter):

@@ -46,7 +46,7 @@ def reasons(found: Scan) -> dict[str, str]:
 def test_markdown_files_of_every_folder_are_found_with_size_and_time(root: Path) -> None:
     file = write(root, "Deep/er/Note.md", "12345")
     write(root, "upper.MD")
-    write(root, "picture.png")
+    write(root, "table.csv")
     os.utime(file, ns=(0, 1_700_000_000_123_456_789))
     found = scan(root)
     assert paths(found) == ["Deep/er/Note.md", "upper.MD"]

@@ -10,6 +10,8 @@ NOTE_SUFFIXES = (".md", ".markdown")
 # Boards of Obsidian, and drawings: only the text in them is read.
 DRAWING_SUFFIXES = (".canvas", ".excalidraw")
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif")
+DOCUMENT_SUFFIXES = (".pdf",)
+ATTACHMENT_SUFFIXES = DOCUMENT_SUFFIXES + PICTURE_SUFFIXES
 # What a vault says of itself: settings and personas, which are no notes.
 SETTINGS_FILE = "secondbrain.json"
 PERSONAS_FOLDER = ".claude/agents"
@@ -75,7 +77,12 @@ DEFAULT_CODE_SUFFIXES = " ".join(
 
 def suffixes_to_read(code: tuple[str, ...]) -> tuple[str, ...]:
     """Suffixes of every file that becomes a note, with those of the vault's source files."""
-    return NOTE_SUFFIXES + DRAWING_SUFFIXES + code
+    return NOTE_SUFFIXES + DRAWING_SUFFIXES + ATTACHMENT_SUFFIXES + code
+
+
+def is_picture(path: str) -> bool:
+    """Whether a file is a picture, as far as its name tells."""
+    return suffix_of(path) in PICTURE_SUFFIXES
 
 
 def suffix_of(path: str) -> str:
@@ -86,10 +93,12 @@ def suffix_of(path: str) -> str:
 
 
 def kind_of(path: str) -> NoteKind:
-    """What a file is read as. What is no note and no drawing is code: somebody asked for it."""
+    """What a file is read as. What else is listed is code: somebody asked for it."""
     suffix = suffix_of(path)
     if suffix in DRAWING_SUFFIXES:
         return NoteKind.CANVAS
+    if suffix in ATTACHMENT_SUFFIXES:
+        return NoteKind.ATTACHMENT
     return NoteKind.CODE if suffix and suffix not in NOTE_SUFFIXES else NoteKind.NOTE
 
 
@@ -111,7 +120,7 @@ def read_suffixes(text: str) -> tuple[str, ...]:
             continue
         if not _SUFFIX.fullmatch(suffix):
             raise ValueError(f"{word!r} is no suffix of a file. Write them like this: .py .js .sql")
-        if suffix in NOTE_SUFFIXES + DRAWING_SUFFIXES:
-            raise ValueError(f"{word!r} is read anyway, as a note. Leave it out here.")
+        if suffix in suffixes_to_read(()):
+            raise ValueError(f"{word!r} is read anyway. Leave it out here.")
         suffixes.append(suffix)
     return tuple(dict.fromkeys(suffixes))

@@ -101,6 +101,9 @@ class Vault(models.Model):
         help_text=_("Suffixes of the files that are read as code, such as .py .js; empty: none."),
     )
     largest_note_kb = models.PositiveIntegerField(default=5000)
+    largest_attachment_kb = models.PositiveIntegerField(
+        default=20_000, help_text=_("Of PDF files and pictures; larger ones are only listed.")
+    )
     chunk_tokens = models.PositiveSmallIntegerField(default=400)
     chunk_overlap = models.PositiveSmallIntegerField(default=60)
     chunk_minimum = models.PositiveSmallIntegerField(default=60)

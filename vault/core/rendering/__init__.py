@@ -13,7 +13,9 @@ from vault.core.rendering.note import (
     RenderedNote,
     render_code_note,
     render_note,
+    render_pages,
     render_part,
+    render_picture,
     render_plain,
 )
 from vault.core.rendering.parsers import answer_parser, note_parser
@@ -32,7 +34,9 @@ __all__ = [
     "note_parser",
     "render_code_note",
     "render_note",
+    "render_pages",
     "render_part",
+    "render_picture",
     "render_plain",
     "sanitise",
 ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from markdown_it.token import Token
 
+from vault.core.rendering.anchors import anchor_id
 from vault.core.rendering.block_syntax import visible_text
 from vault.core.rendering.citing import Citing, cite
 from vault.core.rendering.code import highlight_code
@@ -20,6 +22,7 @@ from vault.core.rendering.targets import Resolve, ShowEmbedded, resolve_nothing
 # What the browser jumps to: the first mark of the cited span.
 CITED_ID = "cited"
 _HTML_TAG = re.compile(r"<[^<>]*>")
+_PARAGRAPH = re.compile(r"\S(?:[^\n]|\n(?!\s*\n|\Z))*")
 _MARK = '<mark class="cited'
 
 
@@ -100,6 +103,48 @@ def render_plain(body: str, *, highlight: tuple[int, int] | None = None) -> Rend
         pieces[1] = f'{_MARK}">{pieces[1]}</mark>'
     html = f'<pre class="plain-note" tabindex="0">{"".join(pieces)}</pre>'
     return _finish(html, "", (), is_cited=end > 0)
+
+
+def render_pages(
+    body: str,
+    *,
+    headings: Iterable[Mapping[str, Any]],
+    highlight: tuple[int, int] | None = None,
+) -> RenderedNote:
+    """The text of a document: its pages are sections, its words are no markup."""
+    span = _clamped(highlight, len(body))
+    rows = [(int(row["start"]), str(row["text"])) for row in headings]
+    starts = [start for start, _text in rows]
+    pieces: list[str] = [_paragraphs(body, 0, starts[0] if starts else len(body), span)]
+    for (start, text), end in zip(rows, [*starts[1:], len(body)], strict=False):
+        line_end = body.find("\n", start, end)
+        pieces.append(f'<h2 id="{anchor_id(text)}">{escape(text)}</h2>')
+        pieces.append(_paragraphs(body, line_end if line_end >= 0 else end, end, span))
+    html = "\n".join(piece for piece in pieces if piece)
+    outline = tuple(OutlineEntry(2, text, anchor_id(text)) for _start, text in rows)
+    return _finish(html, "", outline, is_cited=_MARK in html)
+
+
+def render_picture(url: str, *, name: str) -> RenderedNote:
+    """A picture by itself."""
+    return _finish(
+        f'<p><img src="{escape(url)}" alt="{escape(name)}" loading="lazy"></p>',
+        "",
+        (),
+        is_cited=False,
+    )
+
+
+def _paragraphs(body: str, start: int, end: int, span: tuple[int, int] | None) -> str:
+    """Paragraphs of body[start:end], with what of the span lies in each marked."""
+    html: list[str] = []
+    for found in _PARAGRAPH.finditer(body, start, end):
+        first, last = found.span()
+        cuts = [first, *(min(max(cut, first), last) for cut in span or (last, last)), last]
+        before, marked, after = (escape(body[a:b], quote=False) for a, b in pairwise(cuts))
+        mark = f'{_MARK}">{marked}</mark>' if marked else ""
+        html.append(f"<p>{before}{mark}{after}</p>")
+    return "\n".join(html)
 
 
 def render_code_note(
