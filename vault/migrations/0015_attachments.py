@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("vault", "0012_git_sources"),
+        ("vault", "0014_folder_rules_and_former_paths"),
     ]
 
     operations = [
