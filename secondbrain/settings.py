@@ -197,6 +197,9 @@ JOB_HANDLERS = {
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.
 CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""
+# Who keeps texts of notes besides the vault's tables: functions(vault id, clean), see
+# vault/rescrub.py.
+KEPT_TEXTS = ["chat.kept_texts.rescrub_kept"] if "chat" in MODULES else []
 
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",

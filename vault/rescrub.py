@@ -7,17 +7,19 @@ reach, and does not wait.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from vault.connections import mark_names_changed, refresh_connections
 from vault.core.chunking import chunk_note
 from vault.core.code import UnreadableCode, parse_code
 from vault.core.documents import stored_document
 from vault.core.markdown import parse_markdown
-from vault.core.scrub import Scrubbed, scrub
+from vault.core.scrub import Scrubbed, mark_for, scrub
 from vault.core.types import Finding, NoteKind, ParsedNote
 from vault.indexing import fill_body, reading_options, write_text
 from vault.lexemes import refresh_lexemes
@@ -28,18 +30,24 @@ from vault.reading import ReadingOptions
 # Takes the place of a header, so that a rule at the top of a body is not read as one.
 _HEADER = "---\nstored: true\n---\n"
 _BATCH = 100
+# Of shorter values every third word would be one.
+SHORTEST_VALUE = 6
 
 # (notes looked at, notes there are)
 OnProgress = Callable[[int, int], None]
+# (vault id, clean(text) -> text) -> texts changed, of those kept elsewhere
+RescrubKept = Callable[[int, Callable[[str], str]], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Rescrubbed:
-    """Notes looked at, notes changed, and secrets that were found in them."""
+    """Notes looked at, notes changed, and secrets that were found in them; `kept` are texts
+    kept elsewhere, such as answers that quote a note, that were changed too."""
 
     notes: int = 0
     changed: int = 0
     secrets: int = 0
+    kept: int = 0
 
 
 def rescrub_vault(
@@ -58,21 +66,39 @@ def rescrub_vault(
         ids = list(Note.objects.filter(vault=vault).order_by("pk").values_list("pk", flat=True))
         changed: list[int] = []
         secrets = 0
+        taken: set[str] = set()
         for done in range(0, len(ids), _BATCH):
             for note in Note.objects.filter(pk__in=ids[done : done + _BATCH]):
                 if found := _rescrub(note, options):
                     changed.append(note.pk)
-                    secrets += found
+                    secrets += len(found)
+                    taken.update(found)
             if on_progress is not None:
                 on_progress(min(done + _BATCH, len(ids)), len(ids))
         refresh_connections(vault_id, most_tokens=options.limits.maximum)
         if changed:
             refresh_lexemes(force=True)  # the words of a secret are counted, too
-        return Rescrubbed(len(ids), len(changed), secrets)
+        kept = _rescrub_elsewhere(vault_id, taken, emails=options.scrub_emails)
+        return Rescrubbed(len(ids), len(changed), secrets, kept)
+
+
+def _rescrub_elsewhere(vault_id: int, taken: set[str], *, emails: bool) -> int:
+    """Clean what is kept of the vault's notes elsewhere: of what the rules find, and of the
+    values that were just taken out, which may stand there without the label beside them."""
+    values = sorted((text for text in taken if len(text) >= SHORTEST_VALUE), key=len, reverse=True)
+
+    def clean(text: str) -> str:
+        for value in values:
+            if value in text:
+                text = text.replace(value, mark_for("value"))
+        return scrub(text, emails=emails).text
+
+    places: list[RescrubKept] = [import_string(place) for place in settings.KEPT_TEXTS]
+    return sum(rescrub_kept(vault_id, clean) for rescrub_kept in places)
 
 
 @transaction.atomic
-def _rescrub(note: Note, options: ReadingOptions) -> int:
+def _rescrub(note: Note, options: ReadingOptions) -> tuple[str, ...]:
     """Secrets found in a note; it is stored without them."""
     body = scrub(note.body, emails=options.scrub_emails)
     marks = _Marks(emails=options.scrub_emails)
@@ -80,8 +106,8 @@ def _rescrub(note: Note, options: ReadingOptions) -> int:
     note.tags = marks.clean(note.tags)
     note.aliases = marks.clean(note.aliases)
     note.properties = marks.clean(note.properties)
-    if not body.findings and not marks.count:
-        return 0
+    if not body.findings and not marks.taken:
+        return ()
     parsed = replace(
         _parsed(note, body), title=note.title, tags=tuple(note.tags), aliases=tuple(note.aliases)
     )
@@ -94,7 +120,7 @@ def _rescrub(note: Note, options: ReadingOptions) -> int:
     chunks = chunk_note(parsed, limits=options.limits)
     write_text(note, parsed, chunks, findings)
     mark_names_changed(note.vault_id)
-    return len(findings) + marks.count
+    return (*body.taken, *marks.taken)
 
 
 def _parsed(note: Note, body: Scrubbed) -> ParsedNote:
@@ -112,16 +138,16 @@ def _parsed(note: Note, body: Scrubbed) -> ParsedNote:
 
 @dataclass(slots=True)
 class _Marks:
-    """Scrubs values of any shape and counts what it takes out."""
+    """Scrubs values of any shape and remembers what it takes out."""
 
     emails: bool
-    count: int = 0
+    taken: list[str] = field(default_factory=list)
 
     def clean(self, value: Any) -> Any:
         """The value with a mark in place of every secret."""
         if isinstance(value, str):
             scrubbed = scrub(value, emails=self.emails)
-            self.count += len(scrubbed.findings)
+            self.taken += scrubbed.taken
             return scrubbed.text
         if isinstance(value, dict):
             return {key: self._labelled(key, item) for key, item in value.items()}
@@ -135,5 +161,5 @@ class _Marks:
         scrubbed = scrub(head + value, emails=self.emails)
         if not scrubbed.text.startswith(head):
             return self.clean(value)
-        self.count += len(scrubbed.findings)
+        self.taken += scrubbed.taken
         return scrubbed.text.removeprefix(head)

@@ -124,7 +124,7 @@ def test_the_command_tells_what_it_did_and_asks_for_the_rest(folder: Folder) -> 
     out = io.StringIO()
     call_command("rescrub", folder.vault.slug, "--json", stdout=out)
     assert json.loads(out.getvalue()) == {
-        "vault": folder.vault.slug, "notes": 1, "changed": 1, "secrets": 1,
+        "vault": folder.vault.slug, "notes": 1, "changed": 1, "secrets": 1, "kept": 0,
     }  # fmt: skip
     assert SECRET not in stored(folder)
     assert Job.objects.filter(key=f"sync:{folder.vault.pk}").exists()

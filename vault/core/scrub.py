@@ -13,7 +13,7 @@ import binascii
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vault.core import secret_shapes as shapes
 from vault.core.labelled_secrets import find_labelled, looks_random
@@ -42,11 +42,13 @@ class Scrubbed:
     """A text without secrets, and where they stood.
 
     A finding's offsets are those of its mark in `text`; its line is the line of the text
-    that was given, from 1.
+    that was given, from 1. `taken` are the secrets themselves, one for each finding: to
+    look for the same value elsewhere, never to be kept, shown or logged.
     """
 
     text: str
     findings: tuple[Finding, ...]
+    taken: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
 
 def scrub(text: str, *, emails: bool = False) -> Scrubbed:
@@ -194,7 +196,8 @@ def _replace(text: str, spans: list[Span]) -> Scrubbed:
         newlines += text.count("\n", span.start, span.end)
         position = span.end
     pieces.append(text[position:])
-    return Scrubbed("".join(pieces), tuple(findings))
+    taken = tuple(text[span.start : span.end] for span in spans)
+    return Scrubbed("".join(pieces), tuple(findings), taken)
 
 
 def _in_original(

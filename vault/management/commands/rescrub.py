@@ -40,7 +40,7 @@ class Command(BaseCommand):
             else:
                 self.stdout.write(
                     f"{vault.slug}\t{done.notes} notes looked at, {done.changed} changed, "
-                    f"{done.secrets} secrets taken out"
+                    f"{done.secrets} secrets taken out, {done.kept} texts kept with answers changed"
                 )
 
     def _rescrub(self, vault: Vault) -> Rescrubbed:
