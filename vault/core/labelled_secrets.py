@@ -14,6 +14,7 @@ from vault.core.secret_spans import Span
 
 SHORTEST_PASSWORD = 6
 SHORTEST_KEY = 8
+SHORTEST_BESIDE = 8
 LONGEST_VALUE = 400
 LONGEST_LABEL_CELL = 48
 # How far behind "the password is" a value may stand: "is now", "is still set to".
@@ -21,6 +22,7 @@ WORDS_AFTER_VERB = 4
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“”", "«": "»", "「": "」", "”": "”"}
 _WORD = re.compile(r"[^\s⟦⟧|]{1,400}")
+_BESIDE = re.compile(r"[ \t]{1,3}[\"'`*_]{0,3}")
 _GAP = re.compile(r"[ \t*_:]{0,6}")
 _TAG = re.compile(r"</?[A-Za-z!]")
 _TRAILING = ".,;:)]}>\"'`*_”»」。、"
@@ -132,7 +134,7 @@ def _value_behind(text: str, place: _Place) -> Span | None:
         return None
     separator = shapes.SEPARATOR.match(text, place.end)
     if separator is None:
-        return None
+        return _value_beside(text, place)
     has_remark = bool(separator["remark"].strip())
     if place.word.is_short and place.word.is_password and (has_remark or separator["verb"]):
         return None  # "pass the option as x=1"
@@ -151,6 +153,27 @@ def _value_behind(text: str, place: _Place) -> Span | None:
     if separator["verb"] is not None:
         return _value_in_prose(text, position, label)
     return _value_at(text, position, label) or _weak_line(text, place.start, position, label)
+
+
+def _value_beside(text: str, place: _Place) -> Span | None:
+    """The next word where nothing stands between ("with password fX3$kq9!w"), if it can be
+    nothing else: of three sorts of characters at least."""
+    if place.word.is_short or not place.word.is_password:
+        return None  # "pass commit=False"
+    gap = _BESIDE.match(text, place.end)
+    word = _word_at(text, gap.end()) if gap else None
+    if gap is None or word is None or len(word) < SHORTEST_BESIDE:
+        return None
+    sorts = (
+        any(sign.islower() for sign in word),
+        any(sign.isupper() for sign in word),
+        any(sign.isdigit() for sign in word),
+        any(sign in _SYMBOLS for sign in word),
+    )
+    label = _Label(place.word.kind, is_password=True, is_tight=False, is_program=True)
+    if sum(sorts) < 3 or not _looks_secret(word, label, is_quoted=False):
+        return None
+    return Span(gap.end(), gap.end() + len(word), label.kind)
 
 
 def _value_at(text: str, position: int, label: _Label) -> Span | None:

@@ -24,7 +24,7 @@ from vault.core.types import Finding
 # look finds nothing. The bound keeps hostile text linear.
 MOST_ROUNDS = 6
 # Part of a note's indexed hash: raise it when the rules change, and files are read again.
-SCRUBBER_VERSION = 2
+SCRUBBER_VERSION = 3
 
 _AUTHORIZATION = re.compile(
     r"\bauthorization[\"'`*]{0,3}\s{0,3}[:=|]\s{0,3}[\"'`]?"
@@ -158,6 +158,7 @@ def _is_bearer_token(value: str) -> bool:
 
 
 def _is_credential(value: str) -> bool:
+    value = value.strip(".,;:")
     is_word = value.isalpha() and (value.islower() or value.istitle())
     ordinary = value.lower().rstrip(".,;:") in shapes.ORDINARY_WORDS
     return not is_word and not ordinary and not shapes.PLACEHOLDER.search(value)

@@ -138,7 +138,8 @@ EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}
 
 # Labels by what they announce. A password may be a plain word; a token never is.
 _PASSWORD_WORDS = (
-    "password", "passwd", "passphrase", "passcode", "pass word", "pass-phrase", "passwort",
+    "password", "passwd", "passphrase", "pass phrase", "passcode", "pass word", "pass-phrase",
+    "passwort",
     "kennwort", "mot de passe", "contraseña", "contrasena", "clave de acceso",
     "senha", "palavra-passe", "parola d'ordine", "wachtwoord", "lösenord", "adgangskode",
     "passord", "salasana", "hasło", "heslo", "jelszó", "parolă", "şifre",
@@ -162,8 +163,8 @@ _KEY_WORDS = (
     "토큰", "비밀키",
 )  # fmt: skip
 # Short words that also end other words: only at the start of a word or of a camelCase part.
-_SHORT_PASSWORD_WORDS = ("pass", "pwd", "pw", "psw", "pin")
-_SHORT_KEY_WORDS = ("token", "secret")
+_SHORT_PASSWORD_WORDS = ("pass", "pwd", "pw", "psw", "pin", "parola")
+_SHORT_KEY_WORDS = ("token", "secret", "clave")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ _VERBS = (
 SEPARATOR = re.compile(
     rf"(?P<suffix>[\w-]{{0,24}}){_CLOSING}"
     rf"(?P<remark>[ \t]{{0,3}}(?:\([^()\n⟦⟧]{{0,60}}\)|[^\s:=|⟦⟧,.;?!\"'`()]{{1,24}}"
-    rf"(?:[ \t][^\s:=|⟦⟧,.;?!\"'`()]{{1,24}}){{0,4}}?)?)"
+    rf"(?:[ \t][^\s:=|⟦⟧,.;?!\"'`()]{{1,24}}){{0,4}}?)??)"
     rf"[ \t]{{0,4}}{_CLOSING}"
     rf"(?:(?P<sign>:=|=>|->|={{1,3}}|[:：＝])|(?P<verb>(?<![^\W_])(?:{_VERBS})(?![^\W_])|[は是为為는은]))",
     re.IGNORECASE,
@@ -221,7 +222,7 @@ OTHER_SUBJECT = re.compile(
 PLACEHOLDER = re.compile(
     r"your|my.?pass|example|sample|change.?me|change.?this|placeholder|dummy|redacted|insert|replace|"
     r"goes.?here|\bhere\b|x{4,}|\*{3,}|•{2,}|\.{3}|…|^[<\[{(]|^\$[A-Z_{(]|^%[\w(]+[%)]|\$\{|\{\{|"
-    r"^https?://|^\.{0,2}/[\w/.-]*$|^password[12]$",
+    r"^:?[a-z]+:`|^https?://|^\.{0,2}/[\w/.-]*$|^password[12]$",
     re.IGNORECASE,
 )
 # An expression of a program, where no quote says that it is a value.

@@ -228,6 +228,41 @@ def test_addresses_go_only_when_asked() -> None:
     assert scrub(text, emails=True).text == f"Write to {mark_for('email')}."
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Log in as ann with password R9LrIrgbD&s47$7", "R9LrIrgbD&s47$7"),
+        ("La contraseña es BzSc0SbI4GKiSI=g7%7.", "BzSc0SbI4GKiSI"),
+        ("- parola: Orchard.saffron53", "Orchard.saffron53"),
+        ("pass phrase=Mh6AneHNve7&", "Mh6AneHNve7"),
+        ("clave = JGJQ1S7I9Xxt4LyAtPqyDPy2BGJWe1Nj8Wp6X", "JGJQ1S7I9Xxt4LyAtPqyDPy2BGJWe1Nj8Wp6X"),
+    ],
+)
+def test_what_the_measurement_once_missed_goes(text: str, secret: str) -> None:
+    assert secret not in scrub(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To save it, pass commit=False to the form.",
+        "pass cls=LazyEncoder when you serialise",
+        "authorization: :class:`~django.contrib.auth.Backend`",
+        "the password :class:`~django.forms.BaseUserCreationForm2`",
+        "The password Policy2 is elsewhere.",
+        "Store each password with PBKDF2.",
+    ],
+)
+def test_what_the_measurement_once_marked_stays(text: str) -> None:
+    assert scrub(text).text == text
+
+
+def test_what_was_taken_is_told_but_never_shown() -> None:
+    scrubbed = scrub("password: hT9$kQ2!vLm4\nkey AKIAABCDEFGHIJKLMNOP")
+    assert scrubbed.taken == ("hT9$kQ2!vLm4", "AKIAABCDEFGHIJKLMNOP")
+    assert "hT9" not in repr(scrubbed)
+
+
 def test_a_finding_names_the_line_of_the_file_and_the_place_of_the_mark() -> None:
     text = f"# Keys\n\n{make_pem()}\n\ntoken: {made_up(24)}\n"
     scrubbed = scrub(text)
