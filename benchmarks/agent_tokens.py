@@ -54,13 +54,13 @@ def start_django() -> None:
 
 def build_vault(folder: Path, slug: str, user: Any) -> Any:
     from providers.presets import load_presets
-    from vault.adding import add_vault
+    from vault.adding import add_vault, place_of
     from vault.embedding import embed_pending
     from vault.lexemes import refresh_lexemes
     from vault.sync import sync_vault
 
     load_presets()
-    vault, _made = add_vault(folder, slug=slug, owner=user)
+    vault, _made = add_vault(place_of(folder), slug=slug, owner=user)
     sync_vault(vault.pk)
     refresh_lexemes(force=True)
     while embed_pending(vault.pk, most_seconds=60).left:
