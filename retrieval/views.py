@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import structlog
 from asgiref.sync import async_to_sync
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -22,8 +23,8 @@ from retrieval.forms import CHOSEN, DEFAULT_LIMIT, Asked, Given, Unreadable, rea
 from retrieval.presenters.results import filter_chips, hit_rows
 from retrieval.presenters.words import shown_arms
 from retrieval.search import MOST_RESULTS, search_notes
-from retrieval.why import why_not_found
-from vault.access import evaluated_by, readable_vault, scope_for, visible_to
+from retrieval.why import why_not_for, why_not_found
+from vault.access import evaluated_by, owned_by, readable_vault, scope_for, visible_to
 
 log = structlog.get_logger(__name__)
 
@@ -80,9 +81,22 @@ def why(request: HttpRequest) -> HttpResponse:
     """Why a query does not find a note of a vault."""
     vault = readable_vault(request.user, request.GET.get("vault", "").replace("\0", ""))
     name, query = (request.GET.get(key, "").replace("\0", "")[:1000] for key in ("note", "q"))
-    context: dict[str, Any] = {"vault": vault, "name": name, "query": query}
-    if name:
-        scope = scope_for(request.user, [vault.slug])
+    who = request.GET.get("who", "").replace("\0", "").strip()[:254]
+    is_owner = owned_by(request.user).filter(pk=vault.pk).exists()
+    context: dict[str, Any] = {
+        "vault": vault, "name": name, "query": query, "who": who, "is_owner": is_owner,
+    }  # fmt: skip
+    scope = scope_for(request.user, [vault.slug])
+    if name and who and is_owner:
+        person = User.objects.filter(email__iexact=who).first()
+        if person is None:
+            context["error"] = _("%(who)s is no member of this vault, or not active.") % {
+                "who": who
+            }
+        else:
+            found = async_to_sync(why_not_for)(person, vault, name, query, scope=scope)
+            context["why"] = found
+    elif name:
         context["why"] = async_to_sync(why_not_found)(vault, name, query, scope=scope)
     return render(request, "retrieval/why.html", context)
 

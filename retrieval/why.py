@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -16,15 +17,19 @@ from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import list_notes
 from retrieval.options import site_knobs
 from retrieval.search import MOST_RESULTS, search_notes
-from vault.access import notes_in
+from vault.access import notes_in, scope_for
+from vault.core.golden_notes import is_golden_note
 from vault.core.names import lookup_key
 from vault.core.types import Scope
 from vault.models import Chunk, Note, SyncRun, Vault
+from vault.presence import presence_of
 from vault.staleness import pending_chunks, refused_by
 
 # Passages that each arm is asked for: five times what a search looks at.
 DEPTH = 250
 _MOST_FILTERED = 20_000
+# Beyond the first page of results a note is as good as not found.
+_FIRST_PAGE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,44 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
         reasons += [await _in_arm(mode, parsed, note, facts, scope) for mode in _ARMS]
     found = await search_notes(query, scope=scope, mode=Mode.HYBRID, limit=MOST_RESULTS)
     ranks = [number for number, hit in enumerate(found.hits, 1) if hit.note_id == note.pk]
-    return Why(note, ranks[0] if ranks else None, tuple(reasons))
+    rank = ranks[0] if ranks else None
+    reasons += _outranked(rank, [hit.title for hit in found.hits if hit.note_id != note.pk])
+    return Why(note, rank, tuple(reasons))
+
+
+async def why_not_for(person: User, vault: Vault, name: str, query: str, *, scope: Scope) -> Why:
+    """As why_not_found, for another member: their rights first, then their search.
+
+    `scope` is that vault for whoever asks on their behalf, its owner.
+    """
+    note = await in_database(_find_note, scope, name)
+    theirs = await in_database(scope_for, person, [vault.slug])
+    if note is None:
+        return await why_not_found(vault, name, query, scope=scope)
+    who = person.get_username()
+    if not theirs:
+        text = _("%(who)s is no member of this vault, or not active.") % {"who": who}
+        return Why(note, None, (Reason("bad", text),))
+    if not theirs.opens(vault.pk, note.path):
+        text = _("The membership of %(who)s does not open the folder of this note.") % {"who": who}
+        return Why(note, None, (Reason("bad", text),))
+    found = await why_not_found(vault, note.path, query, scope=theirs)
+    text = _("%(who)s may read it.") % {"who": who}
+    return replace(found, reasons=(Reason("good", text), *found.reasons))
+
+
+def _outranked(rank: int | None, others: Sequence[str]) -> Iterator[Reason]:
+    """What comes first, when the note does not."""
+    before = others if rank is None else others[: rank - 1]
+    if not before or (rank is not None and rank <= _FIRST_PAGE):
+        return
+    shown = ", ".join(before[:3])
+    text = ngettext(
+        "%(count)d other note comes first: %(shown)s.",
+        "%(count)d other notes come first, such as %(shown)s.",
+        len(before),
+    )
+    yield Reason("bad", text % {"count": len(before), "shown": shown})
 
 
 _ARMS = (Mode.KEYWORD, Mode.SEMANTIC)
@@ -87,19 +129,49 @@ def _why_unread(vault: Vault, name: str, scope: Scope) -> list[Reason]:
         if wanted and wanted in str(warning["path"]).casefold()
         if scope.opens(vault.pk, str(warning["path"]))
     ]
-    question = _("Is the file in the vault's folder, of a kind that is read, and not ignored?")
-    return [*reasons, Reason("unsure", question)]
+    if scope.opens(vault.pk, name.strip()):
+        reasons += _about_file(vault, name.strip())
+    if len(reasons) == 1:
+        question = _("Is the file in the vault's folder, of a kind that is read, and not ignored?")
+        reasons.append(Reason("unsure", question))
+    return reasons
+
+
+def _about_file(vault: Vault, path: str) -> Iterator[Reason]:
+    """What the vault's folder says of a file that is no note."""
+    found = presence_of(vault, path)
+    if found.state == "ignored":
+        text = _("The file is there, and the rule “%(rule)s” leaves it out.")
+        yield Reason("bad", text % {"rule": found.rule})
+    elif found.state == "other":
+        yield Reason("bad", _("The file is there, but of no kind that is read."))
+    elif found.state == "read":
+        yield Reason("bad", _("The file is there and not read yet: sync the vault."))
+    elif found.state == "gone":
+        yield Reason("unsure", _("There is no file of this path in the vault's folder."))
+
+
+def _about_age(vault: Vault, note: Note) -> Iterator[Reason]:
+    """Whether what is searched is what the file says now."""
+    found = presence_of(vault, note.path)
+    if found.state in {"gone", "ignored"}:
+        yield Reason("bad", _("Its file is gone or left out now: the next sync takes it away."))
+    elif found.file is not None and (
+        found.file.size != note.size or found.file.modified > note.file_modified
+    ):
+        yield Reason("bad", _("Its file changed since it was read: search knows the older text."))
 
 
 def _about_note(vault: Vault, note: Note) -> list[Reason]:
     """What does not depend on the query."""
-    reasons = []
+    reasons: list[Reason] = []
     if vault.state == Vault.State.PAUSED:
         reasons.append(Reason("unsure", _("The vault is paused: changes are not read.")))
+    reasons += _about_age(vault, note)
     chunks = Chunk.objects.filter(note=note)
     count = chunks.count()
     if note.status != Note.Status.INDEXED or not count:
-        why = note.reason or _("It has no text that could be found.")
+        why = note.reason or _no_text(note)
         return [*reasons, Reason("bad", _("The note is not searchable: %s") % why)]
     text = ngettext("It is searchable, as %d passage.", "It is searchable, as %d passages.", count)
     reasons.append(Reason("good", text % count))
@@ -115,6 +187,12 @@ def _about_note(vault: Vault, note: Note) -> list[Reason]:
         text = _("A passage could not be made searchable by meaning: %s")
         reasons.append(Reason("bad", text % refused.embed_failed))
     return reasons
+
+
+def _no_text(note: Note) -> str:
+    if is_golden_note(note.path, note.properties):
+        return _("It holds golden questions, which are read but never searched.")
+    return _("It has no text that could be found.")
 
 
 def _about_filters(query: ParsedQuery, note: Note, scope: Scope) -> Reason:
