@@ -42,6 +42,15 @@ class ProviderForm(forms.ModelForm[Provider]):
             "position",
         )
 
+        widgets = {"base_url": forms.Textarea(attrs={"rows": 2, "cols": 60})}
+        labels = {"base_url": _("Base URL")}
+        help_texts = {
+            "base_url": _(
+                "Further servers with the same embedding models, one a line: the next one "
+                "embeds when one is down. All of them get the key."
+            )
+        }
+
     lost_key = False
     """Whether saving takes a key away that belongs to another host."""
 
@@ -56,16 +65,10 @@ class ProviderForm(forms.ModelForm[Provider]):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        url, kind = cleaned.get("base_url", ""), cleaned.get("kind", "")
-        if url and kind not in LOCAL_KINDS:
-            try:
-                cleaned["base_url"] = normalise_base_url(url, default_version=default_version(kind))
-            except InvalidBaseURL as error:
-                raise ValidationError({"base_url": str(error)}) from error
-            refused = refusal_of(cleaned["base_url"], is_trusted=False)
-            if refused is not None:
-                said = f"The call was refused: {refused.reason}. {refused.mend}"
-                raise ValidationError({"base_url": said})
+        kind = cleaned.get("kind", "")
+        if kind not in LOCAL_KINDS:
+            urls = (url.strip() for url in cleaned.get("base_url", "").splitlines())
+            cleaned["base_url"] = "\n".join(_checked(url, kind) for url in urls if url)
         return cleaned
 
     def save(self, commit: bool = True) -> Provider:  # noqa: FBT001, FBT002 (Django's signature)
@@ -82,7 +85,26 @@ class ProviderForm(forms.ModelForm[Provider]):
         return super().save(commit=commit)
 
     def _moves_to_another_host(self) -> bool:
-        return _origin(self.initial.get("base_url")) != _origin(self.cleaned_data["base_url"])
+        before = _origins(self.initial.get("base_url"))
+        after = _origins(self.cleaned_data["base_url"])
+        return not after <= before or (not after and bool(before))
+
+
+def _checked(url: str, kind: str) -> str:
+    """The URL in its one form. Raises ValidationError for one that cannot be called."""
+    try:
+        normal = normalise_base_url(url, default_version=default_version(kind))
+    except InvalidBaseURL as error:
+        raise ValidationError({"base_url": str(error)}) from error
+    refused = refusal_of(normal, is_trusted=False)
+    if refused is not None:
+        said = f"The call was refused: {refused.reason}. {refused.mend}"
+        raise ValidationError({"base_url": said})
+    return normal
+
+
+def _origins(urls: object) -> set[tuple[str, str]]:
+    return {_origin(url) for url in str(urls or "").splitlines() if url.strip()}
 
 
 def _origin(url: object) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from providers.core.base_urls import InvalidBaseURL, normalise_base_url
 from providers.core.errors import NotConfigured
 from providers.core.protocols import ChatProvider, Embedder, Reranker
 from providers.core.types import EmbeddingSpec, Endpoint, RerankSpec, TimeLimits
+from providers.failover import FailoverEmbedder
 from providers.fields import UnreadableSecret
 from providers.guard import GuardedChat, GuardedEmbedder, GuardedReranker
 from providers.limits import FREE_KINDS
@@ -119,7 +120,9 @@ def embedding_backend(model: EmbeddingModel, *, limits: TimeLimits | None = None
         query_prefix=model.query_prefix,
         passage_prefix=model.passage_prefix,
     )
-    return cast("Embedder", backend(endpoint_of(model.provider, limits=limits), spec))
+    endpoints = endpoints_of(model.provider, limits=limits)
+    servers = [(it.base_url, cast("Embedder", backend(it, spec))) for it in endpoints]
+    return servers[0][1] if len(servers) == 1 else FailoverEmbedder(servers)
 
 
 def rerank_backend(model: RerankModel, *, limits: TimeLimits | None = None) -> Reranker:
@@ -131,19 +134,27 @@ def rerank_backend(model: RerankModel, *, limits: TimeLimits | None = None) -> R
 
 def endpoint_of(provider: Provider, *, limits: TimeLimits | None = None) -> Endpoint:
     """Where calls for this provider go, with its key. Raises NotConfigured."""
+    return endpoints_of(provider, limits=limits)[0]
+
+
+def endpoints_of(provider: Provider, *, limits: TimeLimits | None = None) -> list[Endpoint]:
+    """All of its servers, the first one first. Raises NotConfigured."""
     state = availability(provider)
     if not state.is_available:
         raise NotConfigured(f"{provider.name}: {state.reason}")
     if provider.kind in LOCAL_KINDS:
-        return Endpoint(kind=provider.kind)
-    url, is_trusted = base_url_of(provider)
-    return Endpoint(
-        kind=provider.kind,
-        base_url=normalise_base_url(url, default_version=default_version(provider.kind)),
-        key=key_of(provider).key,
-        limits=limits or _site_limits(),
-        is_trusted=is_trusted,
-    )
+        return [Endpoint(kind=provider.kind)]
+    urls, is_trusted = base_urls_of(provider)
+    return [
+        Endpoint(
+            kind=provider.kind,
+            base_url=normalise_base_url(url, default_version=default_version(provider.kind)),
+            key=key_of(provider).key,
+            limits=limits or _site_limits(),
+            is_trusted=is_trusted,
+        )
+        for url in urls
+    ]
 
 
 def availability(provider: Provider) -> Availability:
@@ -170,10 +181,17 @@ def key_of(provider: Provider) -> KeyState:
 
 
 def base_url_of(provider: Provider) -> tuple[str, bool]:
-    """The base URL as it was entered, and whether it comes from the environment."""
+    """The first base URL as it was entered, and whether it comes from the environment."""
+    urls, is_trusted = base_urls_of(provider)
+    return urls[0] if urls else "", is_trusted
+
+
+def base_urls_of(provider: Provider) -> tuple[list[str], bool]:
+    """Every base URL, one a line; those after the first only embed when it is down."""
     variable = provider.base_url_variable
     from_environment = os.environ.get(variable, "").strip() if variable else ""
-    return (from_environment, True) if from_environment else (provider.base_url, False)
+    text = from_environment or provider.base_url
+    return [url.strip() for url in text.splitlines() if url.strip()], bool(from_environment)
 
 
 def available_chat_models() -> list[ChatModel]:
@@ -249,16 +267,21 @@ def _remote_availability(provider: Provider) -> Availability:
 
 def _trouble_with_address(provider: Provider) -> str:
     """Why no call can go where the provider is, as far as its spelling tells; else ""."""
-    url, is_trusted = base_url_of(provider)
-    if not url:
+    urls, is_trusted = base_urls_of(provider)
+    if not urls:
         return _missing("base URL", provider.base_url_variable)
-    try:
-        normal = normalise_base_url(url, default_version=default_version(provider.kind))
-    except InvalidBaseURL as error:
-        return str(error)
-    refused = refusal_of(normal, is_trusted=is_trusted)
-    # One that was kept before it was refused would else be offered, and fail at the call.
-    return f"calls to it are refused: {refused.reason}. {refused.mend}" if refused else ""
+    version = default_version(provider.kind)
+    for url in urls:
+        try:
+            refused = refusal_of(
+                normalise_base_url(url, default_version=version), is_trusted=is_trusted
+            )
+        except InvalidBaseURL as error:
+            return str(error)
+        if refused:
+            # Kept before it was refused: it would else be offered, and fail at the call.
+            return f"calls to it are refused: {refused.reason}. {refused.mend}"
+    return ""
 
 
 def _site_limits() -> TimeLimits:
