@@ -8,10 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from chat.core.prompt import BASE_PROMPT
-from chat.models import ChatSettings, Feedback, Persona, PromptPreset
+from chat.models import (
+    ChatSettings,
+    Conversation,
+    Feedback,
+    Persona,
+    PromptPreset,
+    ShareLink,
+)
+from chat.sharing import revoke
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -21,8 +32,9 @@ if TYPE_CHECKING:
     PresetBase = admin.ModelAdmin[PromptPreset]
     FeedbackBase = admin.ModelAdmin[Feedback]
     ChatSettingsBase = admin.ModelAdmin[ChatSettings]
+    ShareLinkBase = admin.ModelAdmin[ShareLink]
 else:
-    PersonaBase = PresetBase = FeedbackBase = ChatSettingsBase = admin.ModelAdmin
+    PersonaBase = PresetBase = FeedbackBase = ChatSettingsBase = ShareLinkBase = admin.ModelAdmin
 
 
 @admin.register(Persona)
@@ -86,3 +98,66 @@ class ChatSettingsAdmin(ChatSettingsBase):
             prompt.help_text = "Empty: the product's own prompt, which is shown here."
             prompt.widget.attrs["placeholder"] = BASE_PROMPT
         return form
+
+
+@admin.register(ShareLink)
+class ShareLinkAdmin(ShareLinkBase):
+    """Who shares, until when, with how many: never what. Links can be taken back."""
+
+    list_display = ["owner", "audience", "named", "created", "expires", "revoked", "opens"]
+    list_filter = ["audience", "created"]
+    search_fields = ["owner__email"]
+    list_select_related = ["owner"]
+    readonly_fields = (
+        "owner",
+        "audience",
+        "named",
+        "only_answer",
+        "created",
+        "expires",
+        "revoked",
+        "opens",
+    )
+    fields = readonly_fields
+    actions = ["take_back"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ShareLink]:
+        people = Count("users", distinct=True) + Count("groups", distinct=True)
+        return super().get_queryset(request).annotate(count=people)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: ShareLink | None = None) -> bool:
+        return False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Numbers of everybody's conversations stand above the list: nothing else of them."""
+        kept = Conversation.objects.filter(deleted=None)
+        counts = {
+            "people": kept.values("owner").distinct().count(),
+            "conversations": kept.count(),
+        }
+        subtitle = _("%(people)d people, %(conversations)d conversations") % counts
+        return super().changelist_view(request, {**(extra_context or {}), "subtitle": subtitle})
+
+    @admin.display(description=_("people and groups named"))
+    def named(self, link: ShareLink) -> int:
+        count: int = link.count  # type: ignore[attr-defined]
+        return count
+
+    @admin.display(boolean=True, description=_("opens"))
+    def opens(self, link: ShareLink) -> bool:
+        return link.revoked is None and link.expires > timezone.now()
+
+    @admin.action(description=_("Take the chosen links back"), permissions=["change"])
+    def take_back(self, request: HttpRequest, links: QuerySet[ShareLink]) -> None:
+        """They open nothing from now on; their owners can open them again."""
+        count = 0
+        for link in links.filter(revoked=None):
+            revoke(link)
+            count += 1
+        said = _("%(count)d links were taken back.") % {"count": count}
+        self.message_user(request, said)

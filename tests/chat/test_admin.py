@@ -7,8 +7,11 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
+from chat.core.sharing import ShareWish
 from chat.models import ChatSettings, Conversation, Message, Persona, Run, RunEvent, Source
+from chat.sharing import make_link, token_of
 from tests.cast import Cast, make_user
+from tests.chat.pages import add_turn, make_conversation
 
 
 @pytest.fixture
@@ -51,3 +54,22 @@ def test_the_number_of_passages_is_kept_in_range(staff: Client) -> None:
     response = staff.post(reverse("admin:chat_chatsettings_add"), {"passages": "500"})
     assert response.status_code == 200
     assert not ChatSettings.objects.exists()
+
+
+def test_staff_sees_that_something_is_shared_and_takes_it_back_but_not_what(
+    staff: Client, cast: Cast
+) -> None:
+    conversation = make_conversation(cast.owner, title="Ottokar the heron")
+    add_turn(conversation, "Who is Ottokar?", "A heron.")
+    link = make_link(cast.owner, conversation.pk, ShareWish())
+    address = reverse("admin:chat_sharelink_changelist")
+    for page in (address, reverse("admin:chat_sharelink_change", args=[link.pk])):
+        shown = staff.get(page).content.decode()
+        assert "owner@example.com" in shown
+        assert "Ottokar" not in shown
+        assert token_of(link) not in shown
+    assert "1 people, 1 conversations" in staff.get(address).content.decode()
+    staff.post(address, {"action": "take_back", "_selected_action": [str(link.pk)]})
+    link.refresh_from_db()
+    assert link.revoked
+    assert staff.get(reverse("admin:chat_sharelink_add")).status_code == 403
