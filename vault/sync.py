@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
 
 import structlog
 from django.conf import settings
-from django.utils import timezone
 
 from vault.connections import due_connections, refresh_connections
 from vault.core.changes import plan_changes
@@ -24,7 +22,9 @@ from vault.core.types import FileState, FileWarning, NoteKind
 from vault.indexing import indexed_hash, reading_options
 from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
-from vault.reading import Reading, ReadingOptions, read_note, read_picture_name
+from vault.moves import with_edited_moves
+from vault.reading import LARGE, Reading, ReadingOptions, read_note, read_picture_name
+from vault.run_rows import Outcome, end_run
 from vault.settings_files import read_settings_files
 from vault.sources import (
     FileBusy,
@@ -44,7 +44,6 @@ LARGEST_LOSS = 0.2
 HANDFUL = 5
 # A note that could not be stored is tried again by this many runs.
 MOST_ATTEMPTS = 3
-MOST_WARNINGS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,10 @@ def sync_vault(
         try:
             work.go()
         except Exception as error:
-            _end(run, SyncRun.State.FAILED, work, error=f"{type(error).__name__}: {error}")
+            outcome = work.outcome(error=f"{type(error).__name__}: {error}")
+            end_run(run, replace(outcome, state=SyncRun.State.FAILED))
             raise
-        return _end(run, work.state(), work, error=work.question or work.trouble)
+        return end_run(run, work.outcome(error=work.question or work.trouble))
 
 
 def answer_pause(vault_id: int, *, delete: bool) -> None:
@@ -119,6 +119,7 @@ class _Sync:
     warnings: list[FileWarning] = field(default_factory=list)
     question: str = ""
     trouble: str = ""
+    _compared: dict[str, ReadFile | None] = field(default_factory=dict)
 
     def go(self) -> None:
         if self.vault.state == Vault.State.PAUSED:
@@ -141,6 +142,10 @@ class _Sync:
         found = self._hashed(source, scan.files, known)
         found += _out_of_sight(scan.unreadable, known, found)
         self._apply(source, known, found)
+
+    def outcome(self, *, error: str) -> Outcome:
+        """What the run's row says at its end."""
+        return Outcome(self.state(), dict(self.counts), tuple(self.warnings), error)
 
     def state(self) -> SyncRun.State:
         if self.question:
@@ -207,6 +212,9 @@ class _Sync:
 
     def _apply(self, source: Source, known: dict[str, _Known], found: list[FileState]) -> None:
         plan = plan_changes([note.state for note in known.values()], found)
+        plan = with_edited_moves(
+            self.vault.pk, plan, read_text=lambda file: self._text_of(source, file)
+        )
         if self._loses_too_much(len(plan.delete), len(known), len(found)):
             return
         self.on_progress(SyncProgress("changes", 0, len(plan.delete)))
@@ -273,9 +281,12 @@ class _Sync:
             if self.deadline is not None and number and time.monotonic() > self.deadline:
                 self.counts["left"] = len(todo) - number
                 return
-            read = self._read_one(source, file, note_id)
+            if file.path in self._compared:
+                read = self._compared.pop(file.path)
+            else:
+                read = self._read_one(source, file, note_id)
             if read is not None:
-                yield read
+                yield replace(read, note_id=note_id)
 
     def _read_one(self, source: Source, file: FileState, note_id: int | None) -> ReadFile | None:
         """One file, read. None when it cannot be read now: the next scan sees to it."""
@@ -301,6 +312,13 @@ class _Sync:
             reason = f"It could not be parsed ({type(error).__name__}: {error})."
             return ReadFile(state, Reading(None), note_id, failure=reason)
         return ReadFile(state, reading, note_id)
+
+    def _text_of(self, source: Source, file: FileState) -> str | None:
+        """The text of a new note, to see whether it is a missing one; it is kept for storing."""
+        if file.size > LARGE:
+            return None
+        read = self._compared[file.path] = self._read_one(source, file, None)
+        return read.reading.note.body if read and read.reading.note else None
 
     def _put_off(self, file: FileState, error: FileUnreadable) -> None:
         if isinstance(error, FileBusy):
@@ -368,23 +386,3 @@ def _out_of_sight(
         for path, note in known.items()
         if path not in seen and (path in unreadable or path.startswith(folders))
     ]
-
-
-def _end(run: SyncRun, state: SyncRun.State, work: _Sync, *, error: str) -> SyncRun:
-    run.state = state
-    run.error = error.replace("\0", "")
-    changes = sum(work.counts[name] for name in ("created", "updated", "moved", "deleted", "again"))
-    run.counts |= {**work.counts, "changes": changes, "warnings": len(work.warnings)}
-    run.warnings = [_row(warning) for warning in work.warnings[:MOST_WARNINGS]]
-    run.finished = timezone.now()
-    run.save()
-    if not run.counts["changes"]:
-        # Of runs that found nothing to do the last of its sort tells as much as all.
-        same = SyncRun.objects.filter(vault=run.vault_id, state=state, counts__changes=0)
-        same.filter(counts__full=run.counts["full"]).exclude(pk=run.pk).delete()
-    return run
-
-
-def _row(warning: FileWarning) -> dict[str, Any]:
-    reason = warning.reason.replace("\0", "").encode("utf-8", "replace").decode()
-    return {"path": warning.path, "reason": reason, "line": warning.line}

@@ -40,6 +40,8 @@ edits = st.one_of(
     st.tuples(st.just("write"), names, texts),
     st.tuples(st.just("move"), names, names),
     st.tuples(st.just("swap"), names, names),
+    st.tuples(st.just("move and edit"), names, names),
+    st.tuples(st.just("other case"), names, names),
     st.tuples(st.just("copy"), names, names),
     st.tuples(st.just("delete"), names, names),
 )
@@ -56,6 +58,11 @@ def apply(folder: Folder, edit: tuple[str, str, str]) -> None:
         return
     elif verb == "move":
         folder.move(name, other)
+    elif verb == "move and edit":
+        folder.write(other, file.read_bytes() + b"\n\nOne more sentence about rolmane.\n")
+        file.unlink()
+    elif verb == "other case":
+        folder.move(name, name.upper().replace(".MD", ".md"))
     elif verb == "copy":
         folder.write(other, file.read_bytes())
     elif verb == "delete":

@@ -22,6 +22,22 @@ def folder(tmp_path: Path) -> Folder:
     return make_folder(tmp_path / "notes")
 
 
+WORDS = [
+    "pump",
+    "valve",
+    "cellar",
+    "winter",
+    "harbour",
+    "ledger",
+    "copper",
+    "lantern",
+    "orchard",
+    "paper",
+    "river",
+    ,
+]
+
+
 def paragraphs(*words: str) -> str:
     """A note of one section a word, each long enough to be a chunk of its own."""
     return "\n\n".join(f"## {word}\n\n" + f"The {word} is explained here. " * 40 for word in words)
@@ -108,6 +124,47 @@ def test_a_move_with_an_edit_leaves_one_note_with_the_new_text(folder: Folder) -
     assert folder.paths() == ["b.md", "other.md"]
     assert folder.found("selmane") == []
     assert folder.found("tulmane") == ["b.md"]
+
+
+def test_a_note_that_was_moved_and_edited_keeps_its_id(folder: Folder) -> None:
+    sentences = [f"The {word} was looked at on day {number}." for number, word in enumerate(WORDS)]
+    folder.write("Old/plan.md", "# Plan\n\n" + "\n\n".join(sentences))
+    folder.write("Old/other.md", paragraphs("other"))
+    folder.sync()
+    note = folder.note("Old/plan.md")
+    folder.delete("Old/plan.md")
+    folder.write("New/roadmap.md", "# Roadmap\n\n" + "\n\n".join([*sentences[2:], "rolmane"]))
+    run = folder.sync()
+    assert (run.counts["moved"], run.counts["created"], run.counts["deleted"]) == (1, 0, 0)
+    moved = folder.note("New/roadmap.md")
+    assert (moved.pk, moved.title) == (note.pk, "Roadmap")
+    assert folder.found("rolmane") == ["New/roadmap.md"]
+    assert folder.sync().counts["changes"] == 0
+
+
+def test_a_name_in_another_case_is_the_same_note(folder: Folder) -> None:
+    folder.write("plan.md", "selmane")
+    folder.write("other.md", "words")
+    folder.sync()
+    note = folder.note("plan.md")
+    folder.delete("plan.md")
+    folder.write("Plan.md", "tulmane")
+    assert folder.sync().counts["moved"] == 1
+    assert folder.note("Plan.md").pk == note.pk
+    assert folder.found("tulmane") == ["Plan.md"]
+
+
+def test_a_new_note_from_the_template_of_a_deleted_one_is_a_new_note(folder: Folder) -> None:
+    template = paragraphs("tasks", "notes")
+    for day in ("01", "02", "03"):
+        folder.write(f"daily/2026-01-{day}.md", template)
+    folder.sync()
+    gone = folder.note("daily/2026-01-01.md").pk
+    folder.delete("daily/2026-01-01.md")
+    folder.write("daily/2026-01-04.md", template + "\n\nselmane")
+    run = folder.sync()
+    assert (run.counts["created"], run.counts["deleted"]) == (1, 1)
+    assert folder.note("daily/2026-01-04.md").pk != gone
 
 
 def test_notes_that_swap_their_names_keep_their_ids(folder: Folder) -> None:

@@ -1,0 +1,46 @@
+"""What a run of sync leaves in the table of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from vault.core.types import FileWarning
+from vault.models import SyncRun
+
+MOST_WARNINGS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: counts of what was done, what was wrong with which file."""
+
+    state: SyncRun.State
+    counts: Mapping[str, int]
+    warnings: tuple[FileWarning, ...]
+    error: str = ""
+
+
+def end_run(run: SyncRun, outcome: Outcome) -> SyncRun:
+    """Write the outcome; of runs that found nothing to do only the last is kept."""
+    run.state = outcome.state
+    run.error = outcome.error.replace("\0", "")
+    kinds = ("created", "updated", "moved", "deleted", "again")
+    changes = sum(outcome.counts.get(kind, 0) for kind in kinds)
+    run.counts |= {**outcome.counts, "changes": changes, "warnings": len(outcome.warnings)}
+    run.warnings = [_row(warning) for warning in outcome.warnings[:MOST_WARNINGS]]
+    run.finished = timezone.now()
+    run.save()
+    if not changes:
+        # It tells as much as all of its sort.
+        same = SyncRun.objects.filter(vault=run.vault_id, state=run.state, counts__changes=0)
+        same.filter(counts__full=run.counts["full"]).exclude(pk=run.pk).delete()
+    return run
+
+
+def _row(warning: FileWarning) -> dict[str, Any]:
+    reason = warning.reason.replace("\0", "").encode("utf-8", "replace").decode()
+    return {"path": warning.path, "reason": reason, "line": warning.line}
