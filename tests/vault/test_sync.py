@@ -34,7 +34,6 @@ WORDS = [
     "orchard",
     "paper",
     "river",
-    ,
 ]
 
 

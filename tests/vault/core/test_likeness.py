@@ -30,7 +30,6 @@ WORDS = [
     "answer",
     "bridge",
     "engine",
-    ,
 ]
 TEMPLATE = "## Tasks\n\n- [ ] water the plants\n\n## Notes\n\n" + "What did you learn today? " * 10
 
