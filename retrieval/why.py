@@ -119,7 +119,7 @@ def _find_note(scope: Scope, name: str) -> Note | None:
 
 def _why_unread(vault: Vault, name: str, scope: Scope) -> list[Reason]:
     reasons = [Reason("bad", _("No note of this vault has this path, title or alias."))]
-    run = SyncRun.objects.filter(vault=vault).first()
+    run = SyncRun.objects.filter(vault=vault, kind=SyncRun.Kind.SYNC).first()
     if run is None:
         reasons.append(Reason("bad", _("The vault was not read yet.")))
     wanted = name.strip().casefold()

@@ -191,6 +191,7 @@ JOB_HANDLERS = {
     "switch": "vault.index_tasks.switch_job",
     "cleanup": "vault.index_tasks.cleanup_job",
     "enrich": "vault.index_tasks.enrich_job",
+    "check": "vault.index_tasks.check_job",
     "evaluate": "retrieval.tasks.evaluate_job",
     **({"chat_sweep": "chat.tasks.sweep_job"} if "chat" in MODULES else {}),
 }

@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 from django_q.models import Failure, OrmQ, Schedule, Success
 
 from vault import jobs
-from vault.index_admin import CHOICE_OF_MODEL, ModelChoice
+from vault.index_admin import CHOICE_OF_MODEL, EnrichmentInline, ModelChoice
 from vault.models import ApiToken, Job, SyncRun, Vault, VaultMember
 from vault.refusals import retry_failed
 from vault.status import vault_status
@@ -55,7 +55,7 @@ class VaultAdmin(ModelChoice):
     list_select_related = ["embedding_model__provider", "next_embedding_model__provider"]
     search_fields = ["name", "slug", "place"]
     prepopulated_fields = {"slug": ["name"]}
-    inlines = [MemberInline]
+    inlines = [MemberInline, EnrichmentInline]
     readonly_fields = ["state", "pause_reason", "created"]
     actions = ["sync_now", "embed_now", "switch_model", "resume", "resume_and_delete"]
     fieldsets = [
@@ -97,7 +97,7 @@ class VaultAdmin(ModelChoice):
 
     @admin.display(description=_("last sync"))
     def last_sync(self, vault: Vault) -> str:
-        run = SyncRun.objects.filter(vault=vault).first()
+        run = SyncRun.objects.filter(vault=vault, kind=SyncRun.Kind.SYNC).first()
         return f"{run.started:%Y-%m-%d %H:%M} {run.get_state_display()}" if run else ""
 
     def save_model(self, request: HttpRequest, obj: Vault, form: Any, change: Any) -> None:
@@ -142,10 +142,10 @@ class SyncRunAdmin(ReadOnlyAdmin):
     """How syncs went, in numbers. Which files were wrong stands on the vault's page, for those
     who may read it: the admin is for configuration, not a way around rights."""
 
-    list_display = ["vault", "started", "finished", "state", "counts", "error"]
-    list_filter = ["state", "vault"]
+    list_display = ["vault", "kind", "started", "finished", "state", "counts", "error"]
+    list_filter = ["kind", "state", "vault"]
     list_select_related = ["vault"]
-    fields = ["vault", "state", "counts", "error", "started", "finished"]
+    fields = ["vault", "kind", "state", "counts", "error", "started", "finished"]
 
 
 @admin.register(Job)

@@ -102,6 +102,19 @@ def enrich_settings(vault_id: int) -> EnrichSettings | None:
     return EnrichSettings(vault_id, row.context_model, row.summarize, row.switched_on_by_id)
 
 
+def switch_on(vault_id: int, model: ChatModel, *, summarize: bool, user_id: int | None) -> None:
+    """Let `model` write the lines of a vault; the calls count as this user's."""
+    chosen = {"contextualize": True, "summarize": summarize, "context_model": model}
+    Enrichment.objects.update_or_create(
+        vault_id=vault_id, defaults={**chosen, "switched_on_by_id": user_id}
+    )
+
+
+def switch_off(vault_id: int) -> None:
+    """Write no more lines. Those that exist are taken away by `clear_contexts`."""
+    Enrichment.objects.filter(vault_id=vault_id).update(contextualize=False)
+
+
 def due_chunks(settings: EnrichSettings) -> QuerySet[Chunk]:
     """Chunks without a line under these settings, also of notes that failed."""
     chunks = Chunk.objects.filter(vault_id=settings.vault_id, note__status=Note.Status.INDEXED)

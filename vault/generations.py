@@ -144,9 +144,10 @@ def discard_expired() -> list[int]:
     return ids
 
 
-def has_orphans(vault_id: int) -> bool:
-    """Whether vectors are stored that no model of the vault can use."""
-    return bool(_foreign_models(vault_id))
+def orphans_of(vault_id: int) -> QuerySet[ChunkVector]:
+    """Vectors that no model of the vault can use."""
+    models = _foreign_models(vault_id)
+    return ChunkVector.objects.filter(vault_id=vault_id, embedding_model__in=models)
 
 
 def drop_orphans(vault_id: int, *, most_seconds: float) -> tuple[list[EmbeddingModel], int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from auditlog.registry import auditlog
 
-from vault.models import Vault, VaultMember
+from vault.models import Enrichment, Upkeep, Vault, VaultMember
 
 auditlog.register(Vault, exclude_fields=["state", "pause_reason", "loss_allowed"])
 auditlog.register(VaultMember)
+auditlog.register(Enrichment, exclude_fields=["calls", "input_tokens", "output_tokens", "cost"])
+auditlog.register(Upkeep, exclude_fields=["checked"])

@@ -15,9 +15,23 @@ from providers.registry import available_embedding_models
 from vault.generations import begin_switch
 from vault.index_forms import ModelForm
 from vault.index_tasks import request_new_model
-from vault.models import Upkeep, Vault
+from vault.models import Enrichment, Upkeep, Vault
 
 CHOICE_OF_MODEL = ("embedding_model", "next_embedding_model", "previous_embedding_model")
+
+
+class EnrichmentInline(admin.StackedInline[Enrichment, Vault]):
+    """Context lines of a vault. The page of the vault tells the cost first."""
+
+    model = Enrichment
+    extra = 0
+    max_num = 1
+    fields = (
+        ("contextualize", "summarize", "context_model"),
+        ("switched_on_by", "calls", "input_tokens", "output_tokens", "cost"),
+    )
+    readonly_fields = ("switched_on_by", "calls", "input_tokens", "output_tokens", "cost")
+    can_delete = False
 
 
 class ModelChoice(admin.ModelAdmin[Vault]):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
 from providers.core.errors import ProviderError
 from vault import jobs
+from vault.checking import check_vault, claim_scheduled_check
 from vault.enrichment import (
     EnrichProgress,
     clear_contexts,
@@ -11,12 +14,13 @@ from vault.enrichment import (
     enrich_settings,
     retry_contexts,
 )
-from vault.generations import discard_expired, drop_orphans, finish_switch
+from vault.generations import discard_expired, drop_orphans, finish_switch, ready_to_switch
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.locks import Busy
-from vault.models import Job
+from vault.models import Job, Vault
 from vault.tasks import (
     BUSY_AGAIN,
+    SYNC_SLICE,
     request_embed,
     request_enrich,
     request_sync,
@@ -45,6 +49,18 @@ def request_retried_contexts(vault_id: int) -> int:
     count = retry_contexts(vault_id)
     request_enrich(vault_id)
     return count
+
+
+def request_checks() -> None:
+    """Ask for the index of every vault that is not paused to be checked."""
+    for vault in Vault.objects.filter(state=Vault.State.ACTIVE).order_by("pk"):
+        jobs.want("check", key=f"check:{vault.pk}", vault_id=vault.pk)
+
+
+def request_scheduled_checks() -> None:
+    """As `request_checks`, when the schedule says so."""
+    if claim_scheduled_check(timezone.now()):
+        request_checks()
 
 
 def request_expired_cleanups() -> None:
@@ -128,6 +144,26 @@ class _EnrichReporter:
         )
         if progress.notes:
             jobs.note_headway(self.job)
+
+
+def check_job(job: Job) -> Again | None:
+    """Check a vault's index, and ask for what was found to be missing."""
+    vault_id = _vault_id(job)
+    try:
+        run = check_vault(
+            vault_id,
+            most_seconds=SYNC_SLICE,
+            on_stage=lambda stage: jobs.report(job, stage=f"check-{stage}"),
+        )
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    if run.counts["left"]:
+        request_sync(vault_id)
+    if run.counts["orphans"]:
+        request_cleanup(vault_id)
+    if run.counts["vectors"] or ready_to_switch(vault_id):
+        request_embed(vault_id)
+    return None
 
 
 def _vault_id(job: Job) -> int:

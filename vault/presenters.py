@@ -53,7 +53,11 @@ class VaultRow:
 
 def vault_rows(user: access.User) -> list[VaultRow]:
     """The vaults that `user` may read, by name."""
-    vaults = access.visible_to(user).order_by("name").annotate(last_sync=Max("sync_runs__finished"))
+    vaults = (
+        access.visible_to(user)
+        .order_by("name")
+        .annotate(last_sync=Max("sync_runs__finished", filter=Q(sync_runs__kind="sync")))
+    )
     counts = counts_in(access.scope_for(user))
     edited = set(access.editable_by(user).values_list("pk", flat=True))
     owned = set(access.owned_by(user).values_list("pk", flat=True))
@@ -196,7 +200,14 @@ def job_words(job: CurrentJob) -> str:
         "notes": _("Reading notes"),
         "links": _("Following links"),
     }
-    kinds = {"sync": _("Syncing"), "embed": _("Making notes searchable by meaning")}
+    kinds = {
+        "sync": _("Syncing"),
+        "embed": _("Making notes searchable by meaning"),
+        "enrich": _("Writing context lines"),
+        "switch": _("Changing over to the new embedding model"),
+        "cleanup": _("Deleting vectors that nobody uses"),
+        "check": _("Checking the index"),
+    }
     words = [stages.get(job.stage) or kinds.get(job.kind, job.kind)]
     if job.state == "queued":
         words = [_("Waiting for the worker: %(what)s") % {"what": words[0].lower()}]
@@ -217,15 +228,23 @@ def _duration(seconds: int) -> str:
 
 
 def run_words(counts: dict[str, Any]) -> str:
-    """What a run changed: `3 new, 1 changed`."""
+    """What a run changed, or a check found: `3 new, 1 changed`."""
     names = (
         ("created", _("%(n)d new")),
         ("updated", _("%(n)d changed")),
         ("moved", _("%(n)d moved")),
         ("deleted", _("%(n)d deleted")),
         ("failed", _("%(n)d failed")),
+        ("differ", _("%(n)d read anew")),
+        ("hashes", _("%(n)d passages corrected")),
+        ("vectors", _("%(n)d vectors missing")),
+        ("note_vectors", _("%(n)d vectors of notes made anew")),
+        ("orphans", _("%(n)d unused vectors")),
+        ("secrets", _("%(n)d secrets taken out")),
     )
     parts = [text % {"n": counts[name]} for name, text in names if counts.get(name)]
+    if "checked" in counts:
+        return ": ".join((_("Check"), ", ".join(parts) or _("nothing was wrong")))
     return ", ".join(parts) or _("nothing changed")
 
 

@@ -151,7 +151,7 @@ def _rows(looked: Looked, kind: Kind, start: int, most: int) -> list[Problem]:
 
 def _of_the_run(looked: Looked) -> list[Problem]:
     """What the last run said about files that are no notes (those have their own row)."""
-    run = SyncRun.objects.filter(vault=looked.vault).exclude(state="running").first()
+    run = SyncRun.objects.filter(vault=looked.vault, kind="sync").exclude(state="running").first()
     warnings = run.warnings if run else []
     paths = [warning["path"] for warning in warnings]
     known = set(

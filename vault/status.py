@@ -126,7 +126,9 @@ def vault_status(
         problems=_of_kinds(looked, _PROBLEMS) if with_problems else (),
         suspicious=_of_kinds(looked, (Kind.SUSPICIOUS,)) if with_problems else (),
         jobs=tuple(current_jobs(vault)),
-        last_run=SyncRun.objects.filter(vault=vault).first() if looked.is_whole else None,
+        last_run=SyncRun.objects.filter(vault=vault, kind="sync").first()
+        if looked.is_whole
+        else None,
     )
 
 

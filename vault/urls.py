@@ -5,7 +5,15 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import PathConverter
 
-from vault import api, connect_views, index_views, report_views, upload_views, views
+from vault import (
+    api,
+    connect_views,
+    context_views,
+    index_views,
+    report_views,
+    upload_views,
+    views,
+)
 
 
 class FilePathConverter(PathConverter):
@@ -38,6 +46,17 @@ urlpatterns: list[URLPattern] = [
         "vaults/<slug:slug>/index/generations",
         index_views.vault_generations,
         name="vault-generations",
+    ),
+    path("vaults/<slug:slug>/context", context_views.vault_context, name="vault-context"),
+    path(
+        "vaults/<slug:slug>/context/change",
+        context_views.vault_context_change,
+        name="vault-context-change",
+    ),
+    path(
+        "vaults/<slug:slug>/context/state",
+        context_views.vault_context_state,
+        name="vault-context-state",
     ),
     path("vaults/<slug:slug>/members", views.vault_members, name="vault-members"),
     path("vaults/<slug:slug>/members/<int:member_id>", views.vault_member, name="vault-member"),

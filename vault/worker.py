@@ -24,7 +24,11 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from vault import doorbell, heartbeat, jobs
-from vault.index_tasks import request_expired_cleanups
+from vault.index_tasks import (
+    request_checks,
+    request_expired_cleanups,
+    request_scheduled_checks,
+)
 from vault.models import Job, Vault
 from vault.process_groups import kill_group
 from vault.tasks import request_sync
@@ -148,6 +152,8 @@ class Worker:
         self._sweep = _Every(settings.WORKER_SWEEP)
         self._scan = _Every(settings.SCAN_INTERVAL)
         self._places = _Every(10.0)
+        self._schedule = _Every(30.0)
+        self._is_first = True
 
     def run(self) -> None:
         """Work until `stop` is called. Leaves no process behind."""
@@ -181,7 +187,16 @@ class Worker:
             for vault_id in _active_vaults():
                 request_sync(vault_id)
             request_expired_cleanups()
+        self._check()
         self._follow_folders()
+
+    def _check(self) -> None:
+        """Every index is checked when the worker starts, and by the schedule."""
+        if self._is_first:
+            request_checks()
+            self._is_first = False
+        if self._schedule.is_due():
+            request_scheduled_checks()
 
     def _follow_folders(self) -> None:
         if self.watch is None:

@@ -23,6 +23,8 @@ PAGES = (
     "/search?q=nothing-like-this",
     "/vaults/",
     "/vaults/pond/",
+    "/vaults/pond/index",
+    "/vaults/pond/context",
     "/vaults/pond/notes/Birds/Heron.md?span=37-88",
     "/usage",
 )

@@ -121,7 +121,11 @@ def test_who_changed_a_vault_is_kept(folder: Folder, administrator: Client) -> N
     page = reverse("admin:vault_vault_change", args=[folder.vault.pk])
     form = administrator.get(page).context["adminform"].form
     data = {name: form[name].value() or "" for name in form.fields}
-    inline = {"members-TOTAL_FORMS": 0, "members-INITIAL_FORMS": 0}
+    inline = {
+        f"{name}-{count}_FORMS": 0
+        for name in ("members", "enrichment")
+        for count in ("TOTAL", "INITIAL")
+    }
     answer = administrator.post(page, {**data, **inline, "name": "Another name"})
     assert answer.status_code == 302, answer.context and answer.context["errors"]
     entry = LogEntry.objects.get_for_object(folder.vault).first()

@@ -145,11 +145,11 @@ def test_a_change_that_is_called_off_leaves_no_vector_of_the_other_model(
     embed(folder)
     begin_switch(folder.vault.pk, old)
     assert folder.vault.next_embedding_model is None
-    assert generations.has_orphans(folder.vault.pk)
+    assert generations.orphans_of(folder.vault.pk).count() == 3
     clean_up(folder)
     assert (count(old), count(new)) == ((3, 3), (0, 0))
     assert serving(folder) == old
-    assert not generations.has_orphans(folder.vault.pk)
+    assert not generations.orphans_of(folder.vault.pk).exists()
 
 
 def test_another_choice_in_the_middle_ends_with_the_last_one(

@@ -11,7 +11,12 @@ from vault.querysets import JobQuerySet
 
 
 class SyncRun(models.Model):
-    """One reading of a vault's source: what changed, and what was wrong with which file."""
+    """One reading of a vault's source: what changed, and what was wrong with which file; or
+    one check of all that was made from it (vault/checking.py)."""
+
+    class Kind(models.TextChoices):
+        SYNC = "sync", _("sync")
+        CHECK = "check", _("check")
 
     class State(models.TextChoices):
         RUNNING = "running", _("running")
@@ -21,6 +26,7 @@ class SyncRun(models.Model):
         FAILED = "failed", _("failed")
 
     vault = models.ForeignKey(Vault, on_delete=models.CASCADE, related_name="sync_runs")
+    kind = models.CharField(max_length=5, choices=Kind, default=Kind.SYNC)
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
     counts = models.JSONField(default=dict)
     warnings = models.JSONField(default=list)

@@ -14,6 +14,7 @@ from vault.models import Job, Vault
 from vault.staleness import pending_chunks
 
 LOOK_EVERY = 0.5
+WAITED_FOR = ("sync", "embed", "enrich", "switch", "check")
 
 
 class Command(BaseCommand):
@@ -48,7 +49,7 @@ def _waiting(vaults: list[Vault]) -> list[str]:
 def _of_vault(vault: Vault) -> list[str]:
     if vault.state == Vault.State.PAUSED:
         raise CommandError(f"{vault.slug} is paused: {vault.pause_reason}")
-    jobs = Job.objects.open().filter(vault=vault, kind__in=["sync", "embed"])
+    jobs = Job.objects.open().filter(vault=vault, kind__in=WAITED_FOR)
     waiting = [f"{vault.slug}: {job.kind} {job.state}" for job in jobs]
     models = filter(None, (vault.embedding_model, vault.next_embedding_model))
     pending = sum(pending_chunks(vault.pk, model).count() for model in models)
