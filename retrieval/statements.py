@@ -126,6 +126,7 @@ def search_statement(
         "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
+        "filled": sum(vault.chunks > 0 for vault in facts.vaults),
     }
     meaning, meaning_values = _meaning(vectors, facts=facts, filters=filters, depth=knobs.depth)
     foreign, foreign_values = _foreign(query)

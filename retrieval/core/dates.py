@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 # Numbers beyond this are no time that notes go back to, and overflow dates.
 _MOST_BACK = 5000
@@ -68,6 +69,7 @@ class DateRange:
     last: date
 
 
+@lru_cache(maxsize=256)
 def dates_in(text: str, *, today: date) -> tuple[DateRange, ...]:
     """The times that `text` speaks of, in its order; a longer phrase hides those inside it.
 

@@ -159,12 +159,15 @@ terms AS MATERIALIZED (
     ) AS present CROSS JOIN corpus
 )"""
 
-# From the counts of the vaults, or where they have none yet.
+# From the counts of the vaults; where one was never counted, by looking. A vault that was
+# has all its words in the table: they are added when a note is written.
 COUNTED = """COALESCE(
     (SELECT sum(f.chunks) FROM vault_lexemefrequency f
      WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(vaults)s)),
-    (SELECT count(*) FROM vault_chunk c
-     WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s)))"""
+    CASE WHEN (SELECT count(DISTINCT vault_id) FROM vault_lexicalcorpus
+        WHERE vault_id = ANY(%(vaults)s)) >= %(filled)s THEN 0
+    ELSE (SELECT count(*) FROM vault_chunk c
+        WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s)) END)"""
 # Of somebody who may read some folders alone: nothing of the others may show.
 COUNTED_IN_FOLDERS = """(SELECT count(*) FROM vault_chunk c
     WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""

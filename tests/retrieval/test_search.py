@@ -19,7 +19,7 @@ from retrieval.search import MOST_RESULTS, search_notes
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_markdown, write_note
 from vault.access import User, scope_for
-from vault.core.types import FolderRule
+from vault.core.folder_rules import FolderRule
 from vault.lexemes import refresh_lexemes
 from vault.models import Chunk, ChunkVector, Note
 from vault.staleness import fingerprint
