@@ -25,7 +25,18 @@ class RetrievalSettingsAdmin(admin.ModelAdmin[RetrievalSettings]):
     """
 
     fieldsets = (
-        (None, {"fields": ("passages", "token_budget", "chunks_per_note", "neighbours")}),
+        (
+            None,
+            {
+                "fields": (
+                    "passages",
+                    "token_budget",
+                    "chunks_per_note",
+                    "neighbours",
+                    "linked_notes",
+                )
+            },
+        ),
         ("Questions", {"fields": ("alternates",)}),
         ("Ranking", {"fields": ("fusion", "rrf_k", "depth", "rerank_model")}),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from retrieval.core.expansion import Group, Piece, fit_texts, plan_passages
 from retrieval.core.fusion import arm_labels, cap_per_note
 from retrieval.core.sql import fill
 from retrieval.core.types import Candidate, Knobs, Passage
+from retrieval.linked import linked_groups
 from vault.core.headings import shared_path
 from vault.core.tokens import estimate_tokens
 from vault.core.types import Scope
@@ -48,6 +49,8 @@ def expand(candidates: Sequence[Candidate], *, scope: Scope, knobs: Knobs) -> tu
         return ()
     pieces = _load_pieces(winners, scope=scope, reach=knobs.neighbours)
     groups = plan_passages(winners, pieces, knobs)
+    room = knobs.token_budget - sum(group.tokens for group in groups)
+    groups += linked_groups(groups, scope=scope, room=room, with_links=knobs.linked_notes)
     places = _load_places(groups, scope=scope)
     present = [(group, places[number]) for number, group in enumerate(groups) if number in places]
     texts = fit_texts(
@@ -58,10 +61,19 @@ def expand(candidates: Sequence[Candidate], *, scope: Scope, knobs: Knobs) -> tu
     kept = [
         (group, place, text) for (group, place), text in zip(present, texts, strict=True) if text
     ]
+    numbers = {id(group): number for number, (group, _, _) in enumerate(kept, start=1)}
     return tuple(
-        _passage(number, group, place, text)
+        _passage(number, group, place, text, labels=_labels(group, numbers))
         for number, (group, place, text) in enumerate(kept, start=1)
     )
+
+
+def _labels(group: Group, numbers: Mapping[int, int]) -> tuple[str, ...]:
+    """How a passage was found: by its arms, or from which other passage."""
+    if group.host is None:
+        return arm_labels(group.lead)
+    way = "embedded in" if group.is_embed else "linked from"
+    return (f"{way} [{numbers[id(group.host)]}]",) if id(group.host) in numbers else (way,)
 
 
 _PIECES = """
@@ -117,7 +129,9 @@ def _place(row: Sequence[Any]) -> _Place:
     return _Place(text, title, path, slug, name, modified, json.loads(properties))
 
 
-def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:
+def _passage(
+    number: int, group: Group, place: _Place, text: str, *, labels: tuple[str, ...]
+) -> Passage:
     ordered = sorted(group.pieces, key=lambda piece: piece.ordinal)
     # Neighbours may stand under other headings, and a text that was cut leaves them out.
     paths = [piece.heading_path for piece in ordered if piece.start < group.start + len(text)]
@@ -135,7 +149,7 @@ def _passage(number: int, group: Group, place: _Place, text: str) -> Passage:
         end=group.start + len(text),
         tokens=estimate_tokens(text),
         score=group.lead.score,
-        arms=arm_labels(group.lead),
+        arms=labels,
         updated=place.modified,
         properties=place.properties,
     )

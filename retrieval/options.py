@@ -23,6 +23,7 @@ def knobs_of(row: RetrievalSettings) -> Knobs:
         chunks_per_note=row.chunks_per_note,
         token_budget=row.token_budget,
         neighbours=row.neighbours,
+        linked_notes=row.linked_notes,
         alternates=row.alternates,
         rerank=row.rerank_model_id is not None,
     )

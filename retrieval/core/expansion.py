@@ -31,10 +31,15 @@ class Piece:
 
 @dataclass(slots=True)
 class Group:
-    """Contiguous pieces of one note that become one passage. `lead` is its best chunk."""
+    """Contiguous pieces of one note that become one passage. `lead` is its best chunk.
+
+    `host`: not found by itself, but embedded in (`is_embed`) or linked from that group.
+    """
 
     lead: Candidate
     pieces: list[Piece] = field(default_factory=list)
+    host: Group | None = None
+    is_embed: bool = False
 
     @property
     def start(self) -> int:

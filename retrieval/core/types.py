@@ -35,6 +35,7 @@ class Knobs:
     chunks_per_note: int = 3
     token_budget: int = 3000
     neighbours: int = 1
+    linked_notes: bool = False
     alternates: bool = True
     rerank: bool = False
     filters: tuple[Filter, ...] = ()
@@ -82,7 +83,8 @@ class Passage:
     """Numbered text for the model and the reader, with its exact place in the note.
 
     `text` is the stored text of `start..end` in the note's body (characters); `arms` are
-    the arms that found it, such as ("keyword 1", "meaning 3", "title").
+    the arms that found it, such as ("keyword 1", "meaning 3", "title"), or the passage that
+    embeds or links to its note: ("linked from [2]",).
     """
 
     number: int

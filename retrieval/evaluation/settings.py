@@ -47,6 +47,7 @@ def _ranking(knobs: Knobs) -> Knobs:
         chunks_per_note=plain.chunks_per_note,
         token_budget=plain.token_budget,
         neighbours=plain.neighbours,
+        linked_notes=plain.linked_notes,
         alternates=plain.alternates,
     )
 

@@ -49,6 +49,10 @@ class RetrievalSettings(models.Model):
         validators=[MaxValueValidator(5)],
         help_text=_("chunks before and after a hit that come along while the budget lasts"),
     )
+    linked_notes = models.BooleanField(
+        default=False,
+        help_text=_("notes that a passage links to come along last, while the budget lasts"),
+    )
     alternates = models.BooleanField(
         default=True, help_text=_("let the model add up to two other wordings of a follow-up")
     )
