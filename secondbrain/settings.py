@@ -185,6 +185,7 @@ COUNT_SECONDS = env.float("COUNT_SECONDS", default=2.0)
 # kind -> function(Job) -> vault.jobs.Again | None. Each app to the left may add its own.
 JOB_HANDLERS = {
     "sync": "vault.tasks.sync_vault_job",
+    "rescrub": "vault.tasks.rescrub_vault_job",
     "embed": "vault.tasks.embed_vault_job",
     "vector_index": "vault.tasks.vector_index_job",
     "lexemes": "vault.tasks.refresh_lexemes_job",

@@ -18,11 +18,11 @@ from django_q.models import Failure, OrmQ, Schedule, Success
 
 from vault import jobs
 from vault.index_admin import CHOICE_OF_MODEL, EnrichmentInline, ModelChoice
-from vault.models import ApiToken, Job, SyncRun, Vault, VaultMember
-from vault.refusals import retry_failed
+from vault.models import ApiToken, Job, Note, SyncRun, Vault, VaultMember
+from vault.reindexing import reindex_failed, reindex_notes
 from vault.status import vault_status
-from vault.sync import answer_pause
-from vault.tasks import request_embed, request_sync
+from vault.sync import answer_pause, pause_vault
+from vault.tasks import request_embed, request_rescrub, request_sync
 
 for model in (Failure, OrmQ, Schedule, Success):
     if admin.site.is_registered(model):
@@ -51,13 +51,22 @@ class MemberInline(admin.TabularInline[VaultMember, Vault]):
 @admin.register(Vault)
 class VaultAdmin(ModelChoice):
     list_display = ["name", "slug", "state", "coverage", "embedding_model", "last_sync", "place"]
-    list_filter = ["state", "embedding_model"]
+    list_filter = ["state", "source_kind", "embedding_model"]
     list_select_related = ["embedding_model__provider", "next_embedding_model__provider"]
     search_fields = ["name", "slug", "place"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [MemberInline, EnrichmentInline]
     readonly_fields = ["state", "pause_reason", "created"]
-    actions = ["sync_now", "embed_now", "switch_model", "resume", "resume_and_delete"]
+    actions = [
+        "sync_now",
+        "embed_now",
+        "switch_model",
+        "read_again",
+        "rescrub",
+        "pause",
+        "resume",
+        "resume_and_delete",
+    ]
     fieldsets = [
         (
             None,
@@ -93,7 +102,7 @@ class VaultAdmin(ModelChoice):
 
     @admin.display(description=_("searchable"))
     def coverage(self, vault: Vault) -> str:
-        return vault_status(vault).coverage
+        return vault_status(vault, with_problems=False).coverage
 
     @admin.display(description=_("last sync"))
     def last_sync(self, vault: Vault) -> str:
@@ -110,12 +119,33 @@ class VaultAdmin(ModelChoice):
             request_sync(vault.pk)
         self._tell(request, queryset.count())
 
-    @admin.action(description=_("Embed again what failed"))
+    @admin.action(description=_("Try again what failed"))
     def embed_now(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
         for vault in queryset:
-            retry_failed(vault.pk)
+            reindex_failed(vault.pk)
+            request_sync(vault.pk)
             request_embed(vault.pk)
         self._tell(request, queryset.count())
+
+    @admin.action(description=_("Read every note again from its file"))
+    def read_again(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        for vault in queryset:
+            reindex_notes(Note.objects.filter(vault=vault))
+            request_sync(vault.pk)
+        self._tell(request, queryset.count())
+
+    @admin.action(description=_("Scrub what is stored by the rules of this version"))
+    def rescrub(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        for vault in queryset:
+            request_rescrub(vault.pk)
+        self._tell(request, queryset.count())
+
+    @admin.action(description=_("Pause: read nothing until somebody resumes"))
+    def pause(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        active = list(queryset.filter(state=Vault.State.ACTIVE))
+        for vault in active:
+            pause_vault(vault.pk, reason=str(_("An administrator paused it.")))
+        self._tell(request, len(active))
 
     @admin.action(description=_("Resume; ask again if notes are still missing"))
     def resume(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:

@@ -202,6 +202,7 @@ def job_words(job: CurrentJob) -> str:
     }
     kinds = {
         "sync": _("Syncing"),
+        "rescrub": _("Looking for secrets in what is stored"),
         "embed": _("Making notes searchable by meaning"),
         "enrich": _("Writing context lines"),
         "switch": _("Changing over to the new embedding model"),

@@ -88,6 +88,11 @@ def sync_vault(
         return end_run(run, work.outcome(error=work.question or work.trouble))
 
 
+def pause_vault(vault_id: int, *, reason: str) -> None:
+    """Let no sync read the vault until somebody answers. Search goes on with what is known."""
+    Vault.objects.filter(pk=vault_id).update(state=Vault.State.PAUSED, pause_reason=reason)
+
+
 def answer_pause(vault_id: int, *, delete: bool) -> None:
     """Answer a paused vault's question: let the next sync delete what is missing, or
     only look again (and ask again when it is still missing)."""

@@ -21,6 +21,7 @@ from vault.locks import Busy
 from vault.models import Job, SyncRun
 from vault.note_vectors import has_due_notes
 from vault.refusals import mark_failed
+from vault.rescrub import rescrub_vault
 from vault.staleness import has_pending, models_of
 from vault.sync import SyncProgress, sync_vault
 from vault.vector_index import fit_index
@@ -66,6 +67,11 @@ def request_enrich(vault_id: int) -> Job:
     return jobs.want("enrich", key=f"enrich:{vault_id}", vault_id=vault_id)
 
 
+def request_rescrub(vault_id: int) -> Job:
+    """Ask for what is stored of a vault to be scrubbed by the rules of this version."""
+    return jobs.want("rescrub", key=f"rescrub:{vault_id}", vault_id=vault_id)
+
+
 def request_lexemes(*, after: float = 0.0) -> Job:
     """Ask for the word counts to be brought up to date."""
     return jobs.want("lexemes", key="lexemes", after=after)
@@ -101,6 +107,19 @@ def sync_vault_job(job: Job) -> Again | None:
     if run.counts.get("left"):
         return Again()
     return Again(after=BUSY_AGAIN) if run.counts.get("busy") else None
+
+
+def rescrub_vault_job(job: Job) -> Again | None:
+    """Scrub what is stored of a vault; then it is read again, and embedded where it changed."""
+    vault_id = _vault_id(job)
+    try:
+        done = rescrub_vault(vault_id, on_progress=_Reporter(job).rescrub)
+    except Busy:
+        return Again(after=BUSY_AGAIN)
+    request_sync(vault_id)
+    if done.changed:
+        request_embed(vault_id)
+    return None
 
 
 def embed_vault_job(job: Job) -> Again | None:
@@ -159,10 +178,25 @@ class _Reporter:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.last = 0.0
+        self.stage, self.began, self.first = "", 0.0, 0
 
     def sync(self, progress: SyncProgress) -> None:
         if self._is_time():
-            jobs.report(self.job, stage=progress.stage, done=progress.done, total=progress.total)
+            self._count(progress.stage, progress.done, progress.total)
+
+    def rescrub(self, done: int, total: int) -> None:
+        if self._is_time():
+            self._count("rescrub", done, total)
+
+    def _count(self, stage: str, done: int, total: int) -> None:
+        """Write how far a stage is, and how fast it goes since it was first looked at."""
+        now = time.monotonic()
+        if stage != self.stage:
+            self.stage, self.began, self.first = stage, now, done
+        seconds = now - self.began
+        rate = round((done - self.first) / seconds, 1) if seconds > REPORT_EVERY else 0.0
+        left = total - done if total else None
+        jobs.report(self.job, stage=stage, done=done, total=total, per_second=rate, left=left)
 
     def _is_time(self) -> bool:
         now = time.monotonic()

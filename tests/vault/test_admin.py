@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from auditlog.models import LogEntry
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 from django_q.models import OrmQ, Schedule, Success
@@ -14,7 +15,7 @@ from django_q.models import OrmQ, Schedule, Success
 from tests.cast import make_user
 from tests.vault.folders import Folder, make_folder
 from vault import jobs
-from vault.models import ApiToken, Chunk, Job, Link, Note, ScrubFinding, SyncRun, Vault
+from vault.models import ApiToken, Chunk, Job, Link, Note, ScrubFinding, SyncRun, Vault, VaultMember
 from vault.tokens import create_token
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +110,39 @@ def test_a_paused_vaults_question_is_answered(
     assert folder.vault.loss_allowed is deletes
     folder.sync()
     assert Note.objects.exists() is not deletes
+
+
+def test_a_vault_is_paused_read_again_and_scrubbed_by_actions(
+    folder: Folder, administrator: Client
+) -> None:
+    folder.write("a.md", "# A")
+    folder.sync()
+    act(administrator, "vault", "read_again", folder.vault.pk)
+    assert folder.note("a.md").indexed_hash == ""
+    Note.objects.update(body="key ghp_" + "Ab3" * 12)
+    act(administrator, "vault", "rescrub", folder.vault.pk)
+    job = Job.objects.get(kind="rescrub")
+    assert jobs.run(job.pk)
+    assert "ghp_" not in folder.note("a.md").body
+    act(administrator, "vault", "pause", folder.vault.pk)
+    folder.vault.refresh_from_db()
+    assert (folder.vault.state, folder.vault.pause_reason) == (
+        "paused",
+        "An administrator paused it.",
+    )
+    assert folder.sync().state == "paused"
+    act(administrator, "vault", "resume", folder.vault.pk)
+    folder.vault.refresh_from_db()
+    assert folder.vault.state == "active"
+
+
+def test_folders_of_a_member_are_brought_into_the_form_of_paths(folder: Folder) -> None:
+    member = VaultMember(vault=folder.vault, only_folders=["/HR/", "A\\B"])
+    member.clean()
+    assert (member.only_folders, member.hidden_folders) == (["HR", "A/B"], [])
+    member.hidden_folders = ["../up"]
+    with pytest.raises(ValidationError, match="no folder of the vault"):
+        member.clean()
 
 
 def test_a_dead_job_is_retried(folder: Folder, administrator: Client) -> None:

@@ -173,3 +173,46 @@ def test_a_token_is_printed_once_and_stands_for_its_user() -> None:
     assert (token.user, token.name) == (user, "backup")
     with pytest.raises(CommandError, match=r"nobody@example\.com"):
         run("create_token", "nobody@example.com")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sync", "nobody"),
+        ("embed", "nobody"),
+        ("index_status", "nobody"),
+        ("rescrub", "nobody"),
+        ("wait_index", "nobody"),
+        ("add_vault", "/no/such/folder"),
+        ("add_vault", "/", "--slug", "root", "--owner", "nobody@example.com"),
+        ("create_token", "nobody@example.com"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_there_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError) as error:
+        run(*arguments)
+    assert error.value.returncode == 2
+
+
+def test_sync_embed_and_wait_tell_scripts_what_they_did(folder: Folder) -> None:
+    out, err = run("sync", "--json")
+    told = json.loads(out)
+    assert (told["vault"], told["state"], told["error"]) == (folder.vault.slug, "done", "")
+    assert (told["counts"]["created"], told["warnings"]) == (1, [])
+    assert json.loads(run("embed", "--json")[0]) == {
+        "vault": folder.vault.slug, "embedded": 1, "reused": 0, "failed": 0,
+    }  # fmt: skip
+    Job.objects.all().delete()
+    assert json.loads(run("wait_index", "--json")[0])["state"] == "ready"
+    assert err == ""
+
+
+def test_a_paused_vault_is_told_as_json_and_ends_with_one(folder: Folder) -> None:
+    run("sync")
+    folder.delete("a.md")
+    out = io.StringIO()
+    with pytest.raises(CommandError) as error:
+        call_command("sync", "--json", stdout=out)
+    assert error.value.returncode == 1
+    assert json.loads(out.getvalue())["state"] == "paused"

@@ -18,5 +18,5 @@ def chosen_vaults(slugs: list[str]) -> list[Vault]:
     unknown = [slug for slug in slugs if slug not in vaults]
     if unknown:
         known = ", ".join(sorted(vaults)) or "none yet (add_vault)"
-        raise CommandError(f"No vault “{unknown[0]}”. There are: {known}.")
+        raise CommandError(f"No vault “{unknown[0]}”. There are: {known}.", returncode=2)
     return [vaults[slug] for slug in slugs] if slugs else list(vaults.values())

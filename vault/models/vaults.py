@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
 from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes
+from vault.core.folder_rules import BadFolder, read_folders
 from vault.querysets import VaultQuerySet
 
 
@@ -172,6 +173,14 @@ class VaultMember(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user or self.group}: {self.role}"
+
+    def clean(self) -> None:
+        """Folders in the form that paths of notes have. Raises ValidationError."""
+        for name in ("only_folders", "hidden_folders"):
+            try:
+                setattr(self, name, list(read_folders("\n".join(getattr(self, name) or []))))
+            except BadFolder as error:
+                raise ValidationError({name: str(error)}) from error
 
 
 class ApiToken(models.Model):

@@ -48,7 +48,7 @@ class Command(BaseCommand):
                 place, slug=options["slug"], name=options["name"], owner=owner
             )
         except CannotAdd as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(str(error), returncode=2) from error
         request_sync(vault.pk)
         if owner is None:
             self.stderr.write("Nobody may read it yet: name an owner with --owner EMAIL.")
@@ -62,5 +62,5 @@ def _owner(email: str) -> User | None:
         return User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     user = User.objects.filter(email__iexact=email, is_active=True).first()
     if user is None:
-        raise CommandError(f"No active user has the e-mail address {email}.")
+        raise CommandError(f"--owner: no active user has the e-mail address {email}.", returncode=2)
     return user

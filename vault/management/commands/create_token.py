@@ -21,5 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(email__iexact=options["email"], is_active=True).first()
         if user is None:
-            raise CommandError(f"No active user has the e-mail address {options['email']}.")
+            raise CommandError(
+                f"No active user has the e-mail address {options['email']}.", returncode=2
+            )
         self.stdout.write(create_token(user, name=options["name"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from argparse import ArgumentParser
 from typing import Any
@@ -28,6 +29,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("vault", nargs="*", help="Slugs; default: every vault.")
         parser.add_argument("--retry-failed", action="store_true")
+        parser.add_argument("--json", action="store_true", help="One JSON object a vault.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = 0
@@ -37,12 +39,19 @@ class Command(BaseCommand):
                 continue
             if options["retry_failed"]:
                 retry_failed(vault.pk)
-            self._embed(vault)
-            failed += failed_chunks(vault.pk).count()
+            embedded, reused = self._embed(vault)
+            refused = failed_chunks(vault.pk).count()
+            failed += refused
+            if options["json"]:
+                counts = {"embedded": embedded, "reused": reused, "failed": refused}
+                self.stdout.write(json.dumps({"vault": vault.slug, **counts}))
+            else:
+                self.stdout.write(f"{vault.slug}\t{embedded} embedded, {reused} reused")
         if failed:
             raise CommandError(f"{failed} chunks failed: see index_status for the reasons.")
 
-    def _embed(self, vault: Vault) -> None:
+    def _embed(self, vault: Vault) -> tuple[int, int]:
+        """(chunks embedded, chunks that took a vector there was already)."""
         jobs.take_over(f"embed:{vault.pk}")
         embedded = reused = done = 0
         go_on = GoOn()
@@ -63,7 +72,7 @@ class Command(BaseCommand):
         finish_switch(vault.pk)
         if vault.embedding_model is not None:
             fit_index(vault.embedding_model)
-        self.stdout.write(f"{vault.slug}\t{embedded} embedded, {reused} reused")
+        return embedded, reused
 
     def _slice(self, vault: Vault, go_on: GoOn, tell: OnProgress) -> EmbedProgress:
         while True:

@@ -32,8 +32,9 @@ class Command(BaseCommand):
 
     def _print(self, vault: Vault, status: VaultStatus) -> None:
         self.stdout.write(
-            f"{vault.slug}\t{status.coverage} searchable\t{status.embedded} of {status.chunks} "
-            f"chunks embedded, {status.failed} failed\t{status.state}"
+            f"{vault.slug}\t{status.coverage} searchable\t"
+            f"{_shown(status.embedded)} of {_shown(status.chunks)} chunks embedded, "
+            f"{_shown(status.failed)} failed\t{status.state}"
         )
         if status.question:
             self.stdout.write(f"  ? {status.question}")
@@ -42,3 +43,7 @@ class Command(BaseCommand):
         for problem in (*status.problems, *status.suspicious):
             line = f":{problem.line}" if problem.line else ""
             self.stdout.write(f"  {problem.severity}: {problem.path}{line}: {problem.reason}")
+
+
+def _shown(count: int | None) -> str:
+    return "unknown" if count is None else str(count)

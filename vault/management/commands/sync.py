@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from typing import Any
 
@@ -22,13 +23,16 @@ MOST_LOOKS = 5
 
 
 class Command(BaseCommand):
+    as_json = False
     help = "Read vaults now. Keyword search knows the notes when it ends; the worker embeds them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("vault", nargs="*", help="Slugs; default: every vault.")
         parser.add_argument("--full", action="store_true", help="Hash every file.")
+        parser.add_argument("--json", action="store_true", help="One JSON object a run.")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.as_json = options["json"]
         runs = [
             self._sync(vault, full=options["full"]) for vault in chosen_vaults(options["vault"])
         ]
@@ -60,6 +64,10 @@ class Command(BaseCommand):
         return run
 
     def _print(self, vault: Vault, run: SyncRun) -> None:
+        if self.as_json:
+            found = {"vault": vault.slug, "state": run.state, "error": run.error}
+            self.stdout.write(json.dumps(found | {"counts": run.counts, "warnings": run.warnings}))
+            return
         names = ("created", "updated", "moved", "deleted", "again", "chunks", "warnings")
         counts = ", ".join(f"{run.counts.get(name, 0)} {name}" for name in names)
         self.stdout.write(f"{vault.slug}\t{run.state}\t{counts}")

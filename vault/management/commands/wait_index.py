@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from argparse import ArgumentParser
 from typing import Any
@@ -23,9 +24,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("vault", nargs="*", help="Slugs; default: every vault.")
         parser.add_argument("--timeout", type=float, default=600, help="Seconds.")
+        parser.add_argument("--json", action="store_true", help="One JSON object.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        until = time.monotonic() + options["timeout"]
+        began = time.monotonic()
+        until = began + options["timeout"]
         with progress_bar("index") as show:
             while True:
                 waiting = _waiting(chosen_vaults(options["vault"]))
@@ -35,7 +38,9 @@ class Command(BaseCommand):
                     raise CommandError("Time is over: " + "; ".join(waiting))
                 show(waiting[0], 0, 0)
                 time.sleep(LOOK_EVERY)
-        self.stdout.write("ready")
+        seconds = round(time.monotonic() - began, 1)
+        data = json.dumps({"state": "ready", "seconds": seconds})
+        self.stdout.write(data if options["json"] else "ready")
 
 
 def _waiting(vaults: list[Vault]) -> list[str]:
