@@ -75,6 +75,7 @@ class ChatSettingsAdmin(ChatSettingsBase):
         "passages",
         "alternates",
         "rerank",
+        "adds_sources",
         "follow_ups",
         "shares_unanswered",
     ]

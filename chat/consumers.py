@@ -21,9 +21,9 @@ from django.db import DatabaseError, InterfaceError
 from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq, parse_uuid
 from chat.core.events import EventType, RunIds, to_wire
 from chat.database import in_database, own_database_thread
+from chat.endings import rights_lost_after
 from chat.rights import Caller, CloseCode, caller_of_session, permission_of
 from chat.runs import Runs, SignedOut, runs_here
-from chat.writing import rights_lost_after
 
 LARGEST_FRAME = 100_000
 # Bytes sent since the client last said anything. Daphne queues without end for a client

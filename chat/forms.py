@@ -53,6 +53,10 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         _("Other phrasings"),
         _("Broad questions are also searched in one or two other wordings (costs a small call)."),
     )
+    adds_sources = _switch(
+        _("Sources added afterwards"),
+        _("Where an answer cites nothing, its sentences are matched with the passages."),
+    )
     rerank = _switch(
         _("Reranking"), _("A reranking model orders the passages again. Slower, not always better.")
     )
@@ -60,7 +64,8 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
     class Meta:
         model = ChatSettings
         fields = [
-            "model", "persona", "mode", "passages", "alternates", "rerank", "system_prompt",
+            "model", "persona", "mode", "passages", "alternates", "adds_sources", "rerank",
+            "system_prompt",
         ]  # fmt: skip
         labels = {
             "persona": _("Persona"),
@@ -96,7 +101,7 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         self.fields["system_prompt"].help_text = self._prompt_help(prompt_vaults)
         self.fields["system_prompt"].widget = forms.Textarea(attrs={"rows": 7})
         self.initial["system_prompt"] = self.instance.system_prompt or base_prompt
-        for name in ("alternates", "rerank"):
+        for name in ("alternates", "adds_sources", "rerank"):
             value = getattr(self.instance, name)
             self.initial[name] = "" if value is None else str(value).lower()
         if not RerankModel.objects.filter(enabled=True).exists():

@@ -43,7 +43,9 @@ class Close:
     error: str = ""
     mend: str = ""
     cut_short: bool = False
+    sources_added: bool = False
     usage: dict[str, int] = field(default_factory=dict)
+    calls: list[dict[str, object]] = field(default_factory=list)
     citations: list[dict[str, object]] = field(default_factory=list)
 
 
@@ -200,7 +202,9 @@ def _end(run: Run, events: Sequence[Event], close: Close) -> None:
         error=close.error,
         error_mend=close.mend,
         cut_short=close.cut_short,
+        sources_added=close.sources_added,
         usage=close.usage,
+        calls=close.calls,
         citations=close.citations,
     )
     Run.objects.filter(pk=run.pk).update(state=Run.State.ENDED)

@@ -37,6 +37,7 @@ class TurnOptions:
     knobs: Knobs
     vaults: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    adds_sources: bool = True
     notices: tuple[str, ...] = ()
 
 
@@ -78,6 +79,7 @@ def turn_options(
         knobs=_knobs(resolved, catalogue.knobs()),
         vaults=searched,
         tools=None if persona is None or persona.tools is None else tuple(persona.tools),
+        adds_sources=resolved.adds_sources,
         notices=tuple(notices),
     )
 
@@ -123,6 +125,7 @@ def settings_json(user: User) -> dict[str, Any]:
         "passages": own.passages,
         "alternates": own.alternates,
         "rerank": own.rerank,
+        "adds_sources": own.adds_sources,
         "follow_ups": own.follow_ups or "",
         "shares_unanswered": own.shares_unanswered,
         "base_system_prompt": site.system_prompt or BASE_PROMPT,
@@ -171,6 +174,7 @@ def _choices(row: ChatSettings | None) -> Choices:
         passages=row.passages,
         alternates=row.alternates,
         rerank=row.rerank,
+        adds_sources=row.adds_sources,
         follow_ups=row.follow_ups,
         shares_unanswered=row.shares_unanswered,
     )

@@ -20,6 +20,7 @@ from django.db import transaction
 from chat.core.asking import Ask, Refused, not_found
 from chat.core.events import Event, RunIds
 from chat.database import in_database, own_database_thread
+from chat.endings import RESTARTING
 from chat.history import Turn, open_turn, own_conversation, own_run
 from chat.ledger import end_abandoned, ids_of, read_events, read_news, want_stop
 from chat.models import Conversation
@@ -28,7 +29,7 @@ from chat.providing import Providing, site_providing
 from chat.rights import Caller, check_sources, current_user
 from chat.titles import MOST_SECONDS, name_conversation, read_title
 from chat.turn import run_turn
-from chat.writing import RESTARTING, LiveRun, Pace
+from chat.writing import LiveRun, Pace
 from providers.models import ChatModel
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"[-100:]

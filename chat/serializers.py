@@ -97,6 +97,7 @@ class ChatSettingsSerializer(serializers.ModelSerializer[ChatSettings]):
             "passages",
             "alternates",
             "rerank",
+            "adds_sources",
             "follow_ups",
             "shares_unanswered",
         ]

@@ -23,6 +23,7 @@ from rest_framework.request import Request
 from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq
 from chat.core.events import Event, RunIds, to_wire
 from chat.database import in_database
+from chat.endings import rights_lost_after
 from chat.history import own_message_run
 from chat.rights import (
     Caller,
@@ -33,7 +34,6 @@ from chat.rights import (
     permission_of,
 )
 from chat.runs import SignedOut, runs_here
-from chat.writing import rights_lost_after
 from vault.tokens import find_token
 
 CHECK_EVERY = 1.0

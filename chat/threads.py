@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 
+from chat.abstaining import nearest_json
 from chat.core.branches import branch_through
 from chat.core.events import said_text
 from chat.core.rendering import render_answer
@@ -33,10 +34,13 @@ def thread(
     lost = lost_answers(user)
     parents = {message.pk: message.parent_id for message in messages}
     active = set(branch_through(parents, at if at in parents else conversation.leaf))
+    nearest = nearest_json(messages, readable)
     shown = []
     for message in messages:
         data = message_json(message, readable, is_lost=message.pk in lost)
         data["active"] = message.pk in active
+        if message.pk not in lost:
+            data["nearest"] = nearest.get(message.pk, [])
         data["replaced"] = message.role == Message.Role.ASSISTANT and not data["active"]
         shown.append(data)
     return shown
@@ -73,7 +77,9 @@ def message_json(message: Message, readable: Scope, *, is_lost: bool) -> dict[st
             "mend": message.error_mend,
         },
         "cut_short": message.cut_short,
+        "sources_added": message.sources_added,
         "usage": message.usage,
+        "calls": message.calls,
         "notices": message.notices,
         "citations": [citation.as_json() for citation in rendered.citations],
         "sources": [passage_json(source) for source in sources],

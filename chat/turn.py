@@ -12,6 +12,7 @@ from typing import Any, cast
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from chat.abstaining import find_nearest, keep_nearest, nothing_found
 from chat.core.asking import clean_answer
 from chat.core.citations import Quotable
 from chat.core.events import EventType
@@ -38,7 +39,6 @@ from providers.models import ChatModel
 from retrieval.core.types import Retrieval
 from vault.access import scope_for
 from vault.core.types import Scope
-from vault.models import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """`sources`, and the passages that the words to come may cite."""
+    """`sources`, and the passages that the words to come may cite.
+
+    `adds_marks`: an answer without a citation gets those that its sentences bear out.
+    """
 
     data: dict[str, Any]
     quotables: tuple[Quotable, ...]
+    adds_marks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +136,11 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
     yield Sourced(
         data=_sources_json(options, retrieval, sources, notices),
         quotables=tuple(quotable(source) for source in sources),
+        adds_marks=options.adds_sources,
     )
     if options.mode == "notes_only" and not sources:
-        yield Words(await in_database(_nothing_found, retrieval))
+        await _look_around(turn, options, retrieval, providing)
+        yield Words(await in_database(nothing_found, retrieval))
         yield Finished(Usage())
         return
     answer = _Answer()
@@ -176,23 +182,26 @@ def _scope(turn: Turn, options: TurnOptions) -> Scope:
     return scope_for(get_user_model().objects.get(pk=turn.user_id), options.vaults)
 
 
+async def _look_around(
+    turn: Turn, options: TurnOptions, retrieval: Retrieval, providing: Providing
+) -> None:
+    """Keep what comes nearest beside an answer that there is none."""
+    scope = await in_database(_scope, turn, options)
+    try:
+        nearest = await find_nearest(
+            retrieval, scope=scope, knobs=options.knobs, providing=providing, user_id=turn.user_id
+        )
+    finally:
+        await release_connection()
+    await in_database(keep_nearest, turn.ids.message, nearest)
+
+
 def _note_plan(turn: Turn, options: TurnOptions, notices: tuple[str, ...]) -> None:
     Message.objects.filter(pk=turn.ids.message).update(
         mode=options.mode,
         model_label=str(options.model),
         persona_name=options.persona_name,
         notices=list(notices),
-    )
-
-
-def _nothing_found(retrieval: Retrieval) -> str:
-    names = Vault.objects.filter(slug__in=retrieval.searched_vaults).values_list("name", flat=True)
-    where = ", ".join(names) or "no vault, because none can be read"
-    asked = "; ".join(f"“{query}”" for query in retrieval.queries) or "the question as it stands"
-    return (
-        "The notes hold nothing about this, so there is no answer.\n\n"
-        f"Searched: {where}. Asked for: {asked}. Try other words, choose more vaults, or "
-        "allow answers beyond the notes."
     )
 
 

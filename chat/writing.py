@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -20,12 +20,24 @@ from django.db import DatabaseError, InterfaceError
 from chat.core.blocks import BlockStream
 from chat.core.citations import Quotable
 from chat.core.events import Event, EventType
-from chat.core.rendering import render_answer
+from chat.core.rendering import Rendered, render_answer
+from chat.core.repair import add_marks
 from chat.database import in_database, own_database_thread
+from chat.endings import (
+    BROKEN,
+    DATABASE_GONE,
+    RIGHTS_LOST,
+    STOPPED,
+    SUSPENDED,
+    Ending,
+    call_json,
+    last_data,
+    rights_lost_after,
+    unsaved,
+    usage_json,
+)
 from chat.history import Turn
 from chat.ledger import (
-    INTERRUPTED,
-    INTERRUPTED_MEND,
     Close,
     Standing,
     append_events,
@@ -33,11 +45,11 @@ from chat.ledger import (
     save_end,
 )
 from chat.models import Message
-from chat.rights import WITHHELD_TEXT
 from chat.turn import Finished, Said, Sourced, TurnPart, Withdrawn, Words
 from providers.core.errors import ProviderError
 from providers.core.types import Usage
-from providers.models import ChatModel
+from providers.models import ChatModel, UsageRecord
+from providers.usage import hear_usage
 
 log = structlog.get_logger("chat.writing")
 
@@ -55,52 +67,6 @@ class Pace:
     outage: float = 30.0
     block_bytes: int = 40_000
     queue: int = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the writing ended. `type` is the last event's."""
-
-    type: EventType
-    status: str
-    code: str = ""
-    text: str = ""
-    mend: str = ""
-    usage: Usage = field(default_factory=Usage)
-
-
-STOPPED = Ending(EventType.STOPPED, Message.Status.STOPPED)
-SUSPENDED = Ending(
-    EventType.ERROR, Message.Status.STOPPED, "suspended", "This account is not active any more."
-)
-RIGHTS_LOST = Ending(
-    EventType.ERROR,
-    Message.Status.STOPPED,
-    "rights_changed",
-    WITHHELD_TEXT,
-    "Ask again: the vaults you may read now will be searched.",
-)
-RESTARTING = Ending(
-    EventType.ERROR,
-    Message.Status.INTERRUPTED,
-    INTERRUPTED,
-    "The answer was interrupted: the server is restarting.",
-    INTERRUPTED_MEND,
-)
-DATABASE_GONE = Ending(
-    EventType.ERROR,
-    Message.Status.INTERRUPTED,
-    "not_saved",
-    "The database cannot be reached, so the end of this answer is not saved.",
-    "Copy the text if you need it, and ask again later.",
-)
-BROKEN = Ending(
-    EventType.ERROR,
-    Message.Status.FAILED,
-    "internal",
-    "Something went wrong while this answer was written.",
-    "Ask again; if it happens once more, tell an admin the time.",
-)
 
 
 class Subscriber:
@@ -143,6 +109,8 @@ class LiveRun:
         self._pace = pace
         self._subscribers: set[Subscriber] = set()
         self._quotables: tuple[Quotable, ...] = ()
+        self._adds_marks = False
+        self._calls: list[UsageRecord] = []
         self._blocks = BlockStream()
         self._text: list[str] = []
         self._pending: list[str] = []
@@ -180,7 +148,8 @@ class LiveRun:
     async def write(self) -> None:
         """Write the answer to its end, whatever that is."""
         async with own_database_thread():
-            producer = self._producer = asyncio.create_task(self._produce())
+            with hear_usage() as self._calls:
+                producer = self._producer = asyncio.create_task(self._produce())
             if self._ending is not None:
                 producer.cancel()
             beat = asyncio.create_task(self._beat())
@@ -214,6 +183,7 @@ class LiveRun:
         self._publish_words()
         if isinstance(part, Sourced):
             self._quotables = part.quotables
+            self._adds_marks = part.adds_marks
             self._blocks = BlockStream(part.quotables)
             self._publish(EventType.SOURCES, part.data)
         elif isinstance(part, Said):
@@ -325,23 +295,40 @@ class LiveRun:
         self._publish_blocks(self._blocks.finish)
         text = "".join(self._text)
         rendered = render_answer(text, self._quotables)
+        marked = self._add_marks(ending, text, rendered)
+        if marked != text:
+            rendered = render_answer(marked, self._quotables)
         citations = [citation.as_json() for citation in rendered.citations]
         close = Close(
             status=ending.status,
-            text=text,
+            text=marked,
+            sources_added=marked != text,
+            calls=[call_json(call) for call in self._calls],
             error_code=ending.code,
             error=ending.text,
             mend=ending.mend,
             cut_short=ending.usage.stop_reason == "length",
-            usage=_usage_json(ending.usage),
+            usage=usage_json(ending.usage),
             citations=citations,
         )
-        last = Event(self.seq + 1, ending.type, _last_data(ending, close, rendered.html))
+        last = Event(self.seq + 1, ending.type, last_data(ending, close, rendered.html))
         if ending is RIGHTS_LOST:
             last = rights_lost_after(self.seq)
         if await self._save_end(last, close):
             self.unsaved.clear()
             self._tell_last(last)
+
+    def _add_marks(self, ending: Ending, text: str, rendered: Rendered) -> str:
+        """`text` with marks, when the model set none: what was said is then said anew."""
+        is_bare = ending.type is EventType.DONE and self._adds_marks and not rendered.citations
+        marked = add_marks(text, self._quotables) if is_bare else text
+        if marked != text:
+            self._publish(EventType.RESET, {"reason": "sources_added"})
+            self._blocks = BlockStream(self._quotables)
+            self._pending.append(marked)
+            self._publish_words()
+            self._publish_blocks(self._blocks.finish)
+        return marked
 
     async def _save_end(self, last: Event, close: Close) -> bool:
         """Whether the end was kept, with patience for a database that restarts."""
@@ -352,7 +339,7 @@ class LiveRun:
             except (DatabaseError, InterfaceError) as error:
                 log.warning("save_failed", run=str(last.seq), error=type(error).__name__)
                 if time.monotonic() > until:
-                    self._tell_last(Event(last.seq, *_unsaved(last)))
+                    self._tell_last(Event(last.seq, *unsaved(last)))
                     return False
             await asyncio.sleep(self._pace.flush)
 
@@ -360,38 +347,3 @@ class LiveRun:
         self.seq = last.seq
         for subscriber in self._subscribers:
             subscriber.give(last)
-
-
-def rights_lost_after(seq: int) -> Event:
-    """The end of a run for who may not read it any more: nothing is said once more."""
-    lost = RIGHTS_LOST
-    data = {"code": lost.code, "text": lost.text, "mend": lost.mend, "html": "", "citations": []}
-    return Event(seq + 1, lost.type, data)
-
-
-def _last_data(ending: Ending, close: Close, html: str) -> dict[str, Any]:
-    if ending.type is EventType.ERROR:
-        return {
-            "code": ending.code,
-            "text": ending.text,
-            "mend": ending.mend,
-            "html": html,
-            "citations": close.citations,
-        }
-    return {
-        "citations": close.citations,
-        "usage": close.usage,
-        "cut_short": close.cut_short,
-        "html": html,
-    }
-
-
-def _unsaved(last: Event) -> tuple[EventType, dict[str, Any]]:
-    """What is told in place of `last` when it could not be kept."""
-    gone = DATABASE_GONE
-    data = {"code": gone.code, "text": gone.text, "mend": gone.mend, "html": last.data["html"]}
-    return EventType.ERROR, data | {"citations": last.data["citations"]}
-
-
-def _usage_json(usage: Usage) -> dict[str, int]:
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 
 from asgiref.sync import sync_to_async
@@ -10,6 +13,7 @@ from providers.core.types import Usage
 from providers.models import ChatModel, EmbeddingModel, ProviderModel, UsageRecord
 
 _MILLION = Decimal(1_000_000)
+_heard: ContextVar[list[UsageRecord] | None] = ContextVar("heard", default=None)
 
 
 def cost_of(model: ProviderModel, usage: Usage) -> Decimal:
@@ -33,7 +37,7 @@ def record_usage(
     failed_with: str = "",
 ) -> UsageRecord:
     """Keep one call to a model. `failed_with` is the code of a ProviderError."""
-    return UsageRecord.objects.create(
+    record = UsageRecord.objects.create(
         purpose=purpose,
         provider=model.provider.slug,
         model=model.name,
@@ -44,6 +48,21 @@ def record_usage(
         user_id=user_id,
         failed_with=failed_with,
     )
+    heard = _heard.get()
+    if heard is not None:
+        heard.append(record)
+    return record
+
+
+@contextmanager
+def hear_usage() -> Iterator[list[UsageRecord]]:
+    """A list of the calls that are recorded inside the block, and by tasks begun there."""
+    heard: list[UsageRecord] = []
+    before = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(before)
 
 
 arecord_usage = sync_to_async(record_usage)

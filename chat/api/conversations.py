@@ -59,9 +59,8 @@ class SettingsView(ChatView):
         """Replace them; what is left out is not chosen."""
         serializer = ChatSettingsSerializer(data=request.data, context={"user": self.user})
         serializer.is_valid(raise_exception=True)
-        blank = dict.fromkeys(
-            ("model", "persona", "passages", "alternates", "rerank", "shares_unanswered")
-        )
+        choices = ("model", "persona", "passages", "alternates", "rerank")
+        blank = dict.fromkeys((*choices, "adds_sources", "shares_unanswered"))
         chosen = {
             **blank,
             "system_prompt": "",

@@ -1,6 +1,8 @@
 """Citations: marks like [2] in an answer, and the sentence of a passage that bears them out.
 
-Support is judged by shared words: weak is a hint for the reader's own look, no verdict.
+Support is judged by shared words, by the figures a statement has and by denials that only
+one side makes: weak is a hint for the reader's own look, no verdict. How well it does is
+measured by benchmarks/citations.py.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from functools import cached_property
 
 import regex
 
-from vault.core.language import text_config
+from vault.core.language import common_words, is_latin, text_config
 
 # [2] [1, 2] [1-3] [^1] [[1]] and the same in full-width brackets, digits and commas; the
 # tail of 【1†source】 is what some models add. At most four digits: 20 digits are no number
@@ -34,10 +36,20 @@ _WORD = regex.compile(
 )
 # Words are compared by their first letters: enough to join "repair" and "repaired".
 STEM = 5
-# Below this share of a sentence's words in its passage the support counts as weak: two
-# words of three missing.
-WEAK_BELOW = 1 / 3
+# Below this share of a sentence's words in its passage the support counts as weak.
+WEAK_BELOW = 0.5
+_NAME = regex.compile(r"\w*[\p{L}\p{N}]_[\p{L}\p{N}]\w*")
+_FIGURE = regex.compile(r"\d+")
+_THOUSANDS = regex.compile(r"(?<=\d)[,.\u00a0\u202f ](?=\d{3}(?!\d))")
+# Words that turn a statement round, in the languages that the index knows best.
+_DENIED = """
+not no never none cannot without nicht kein keine keinen keiner nie niemals ohne
+не нет нельзя никогда без ні немає ніколи ne pas jamais aucun aucune sans
+"""
+_DENIALS = frozenset(_DENIED.split())
 LONGEST_QUOTE = 400
+# A longer run of digits is a name, not a figure.
+MOST_FIGURE = 19
 # A turn has at most 30 passages: a longer number in brackets is a year or a reference.
 MOST_DIGITS = 2
 
@@ -130,6 +142,14 @@ class Quotable:
         return text_config(self.text)
 
     @cached_property
+    def figures(self) -> frozenset[int]:
+        return figures(self.text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return names(self.text)
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         return frozenset(_stems(self.text))
 
@@ -181,14 +201,22 @@ def find_quote(passage: Quotable, statement: str) -> Quote:
     what stands in the note.
     """
     stems = _stems(statement)
-    weak = _is_weak(stems, passage, statement)
     best = max(passage.sentences, key=lambda s: _closeness(stems, s.stems), default=None)
+    nearest = passage.text[best.start : best.end] if best else ""
+    weak = _is_weak(stems, passage, statement) or _denies(statement, nearest)
     is_exact = len(passage.text) == passage.end - passage.start
     if best is None or not is_exact or not stems & best.stems:
         return Quote(passage.start, passage.end, passage.whole.text, weak=weak)
     end = min(best.end, best.start + LONGEST_QUOTE)
     text = passage.text[best.start : end]
     return Quote(passage.start + best.start, passage.start + end, text, weak=weak)
+
+
+def share_of(statement: str, passage: Quotable) -> float:
+    """The share, by weight, of the words of `statement` that one sentence of the passage has."""
+    stems = _stems(statement)
+    shared = (_weight(stems & sentence.stems) for sentence in passage.sentences)
+    return max(shared, default=0.0) / (_weight(stems) or 1)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -266,6 +294,47 @@ def _closeness(statement: frozenset[str], sentence: frozenset[str]) -> tuple[flo
 
 
 def _is_weak(stems: frozenset[str], passage: Quotable, statement: str) -> bool:
-    if not stems or text_config(statement) != passage.language:
-        return False  # nothing to compare, or a translation
+    if not figures(statement) <= passage.figures:
+        return True  # a figure is the same in every language
+    if not names(statement) <= passage.names:
+        return True  # and so is the name of a setting
+    if not stems or _is_translation(statement, passage):
+        return False
     return _weight(stems & passage.stems) < WEAK_BELOW * _weight(stems)
+
+
+def _is_translation(statement: str, passage: Quotable) -> bool:
+    """Whether the statement is in another language than the passage.
+
+    A sentence has few words that tell its language: two more of another one are asked for.
+    """
+    if is_latin(statement) != is_latin(passage.text):
+        return True
+    spoken = text_config(statement)
+    if "simple" in {spoken, passage.language} or spoken == passage.language:
+        return False
+    own = common_words(statement, passage.language)
+    return common_words(statement, spoken) >= own + 2
+
+
+def figures(text: str) -> frozenset[int]:
+    """The whole numbers in `text`, however they are grouped or padded."""
+    plain = _THOUSANDS.sub("", text)
+    return frozenset(
+        int(match[0]) for match in _FIGURE.finditer(plain) if len(match[0]) < MOST_FIGURE
+    )
+
+
+def names(text: str) -> frozenset[str]:
+    """Identifiers in `text`, such as QUEUE_LIMIT."""
+    return frozenset(match[0].casefold() for match in _NAME.finditer(text))
+
+
+def _denies(statement: str, sentence: str) -> bool:
+    """Whether one of the two says what the other denies, being about the same words."""
+    words, others = _words(statement), _words(sentence)
+    return bool(words & _DENIALS) != bool(others & _DENIALS) and bool(words & others)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(match[0].casefold() for match in _WORD.finditer(text))

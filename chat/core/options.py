@@ -24,6 +24,7 @@ class Choices:
     passages: int | None = None
     alternates: bool | None = None
     rerank: bool | None = None
+    adds_sources: bool | None = None
     follow_ups: str | None = None
     shares_unanswered: bool | None = None
 
@@ -43,6 +44,7 @@ class Resolved:
     passages: int | None
     alternates: bool | None
     rerank: bool | None
+    adds_sources: bool
     follow_ups: str
     shares_unanswered: bool
 
@@ -146,6 +148,7 @@ def resolve(*levels: Choices, base_prompt: str) -> Resolved:
         passages=passages,
         alternates=_first(level.alternates for level in levels),
         rerank=_first(level.rerank for level in levels),
+        adds_sources=_first(level.adds_sources for level in levels) is not False,
         follow_ups=_first(level.follow_ups for level in levels) or DEFAULT_FOLLOW_UPS,
         shares_unanswered=_first(level.shares_unanswered for level in levels) is not False,
     )

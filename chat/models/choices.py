@@ -86,6 +86,11 @@ class ChatSettings(models.Model):
     )
     alternates = models.BooleanField(null=True, blank=True)
     rerank = models.BooleanField(null=True, blank=True)
+    adds_sources = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text=_("Sentences of an answer that cites nothing are matched with the passages."),
+    )
     follow_ups = models.CharField(
         max_length=6,
         choices=FollowUps,

@@ -128,7 +128,15 @@ class Message(models.Model):
     error = models.TextField(blank=True, help_text=_("The sentence the reader saw."))
     error_mend = models.TextField(blank=True, help_text=_("What the reader could do about it."))
     cut_short = models.BooleanField(default=False, help_text=_("Ended at the length limit."))
+    sources_added = models.BooleanField(
+        default=False,
+        help_text=_("The model cited nothing; its sentences were matched afterwards."),
+    )
     usage = models.JSONField(default=dict)
+    nearest = models.JSONField(
+        default=list, help_text=_("Numbers of the nearest notes, where none held an answer.")
+    )
+    calls = models.JSONField(default=list, help_text=_("The calls to models it took."))
     citations = models.JSONField(default=list)
     told = models.JSONField(
         default=list, help_text=_("Earlier answers the model was told: this one may repeat them.")

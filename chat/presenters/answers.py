@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 from uuid import UUID
@@ -34,6 +35,12 @@ ARM_LABELS = {
     "rerank": _("reranking"),
     "condense": _("rewriting"),
 }
+PURPOSE_LABELS = {
+    "answer": _("writing the answer"),
+    "embed_query": _("embedding the question"),
+    "condense": _("rewriting the question"),
+    "rerank": _("reranking"),
+}
 TIMING_LABELS = {
     "condense": _("rewriting the question"),
     "embed": _("embedding the question"),
@@ -60,6 +67,28 @@ class SourceCard:
     def snippet(self) -> str:
         """What the answer cites of it, else its text; as it reads, without Markdown's marks."""
         return plain_text(self.quote or self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class NearNote:
+    """A note that comes near a question to which none has the answer."""
+
+    title: str
+    where: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A call to a model that an answer took. `cost` is in USD; 0 where no price is known."""
+
+    label: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    milliseconds: int
+    cost: Decimal
+    failed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +160,9 @@ class Answer:
     cited_numbers: frozenset[int]
     hidden_numbers: tuple[int, ...]
     run_id: str = ""
+    sources_added: bool = False
+    calls: tuple[CallRow, ...] = ()
+    nearest: tuple[NearNote, ...] = ()
     found: Found | None = None
     versions: Versions | None = None
 
@@ -249,6 +281,9 @@ def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
         model=message["model"],
         persona=message["persona"],
         tokens=_tokens(message["usage"]),
+        sources_added=message["sources_added"],
+        calls=tuple(_call(call) for call in message["calls"]),
+        nearest=tuple(_near(note) for note in message.get("nearest", ())),
         notices=tuple(message["notices"]),
         sources=tuple(_card(source, quotes) for source in message["sources"]),
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
@@ -278,6 +313,22 @@ def _headings(source: dict[str, Any]) -> list[str]:
 
 def _path_of(source: SourceCard) -> str:
     return unquote(source.url.partition("?")[0].partition("/notes/")[2])
+
+
+def _near(note: dict[str, Any]) -> NearNote:
+    return NearNote(note["title"], f"{note['vault_name']} › {note['path']}", note["url"])
+
+
+def _call(call: dict[str, Any]) -> CallRow:
+    return CallRow(
+        label=str(PURPOSE_LABELS.get(call["purpose"], call["purpose"])),
+        model=call["model"],
+        input_tokens=call["input_tokens"],
+        output_tokens=call["output_tokens"],
+        milliseconds=call["milliseconds"],
+        cost=Decimal(call["cost"]).normalize(),
+        failed=call["failed_with"],
+    )
 
 
 def _tokens(usage: dict[str, int]) -> str:

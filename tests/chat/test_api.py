@@ -86,6 +86,7 @@ def test_settings_are_kept_and_a_reset_brings_the_base_prompt_back(mate: Client)
         "persona": None,
         "alternates": None,
         "rerank": None,
+        "adds_sources": None,
         "follow_ups": "",
         "shares_unanswered": None,
         "base_system_prompt": BASE_PROMPT,

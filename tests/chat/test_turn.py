@@ -10,15 +10,18 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from chat.core.asking import Ask
-from chat.core.events import Event, RunIds
+from chat.core.events import Event, RunIds, said_text
 from chat.models import ChatSettings, Conversation, Message, Persona, Run
+from chat.threads import thread
 from chat.turn import SHORTENED
 from providers.core.errors import InputTooLong, RateLimited, Unreachable
 from providers.core.types import ReasoningDelta, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel, UsageRecord
 from providers.testing import FakeChat
+from retrieval.core.types import Retrieval
 from tests.cast import Cast
 from tests.chat.world import World, caller, make_model, make_passage
+from vault.models import VaultMember
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
@@ -328,3 +331,67 @@ async def test_what_a_model_counts_is_learned_and_then_fits_at_once(
         assert "Some passages were cut" in " ".join(message.notices)
     assert shortened[0]
     assert not shortened[-1]
+
+
+BARE = "The pump failed in March. It was repaired in three hours by Ann."
+
+
+async def test_an_answer_that_cites_nothing_gets_its_sources_afterwards(
+    world: World, people: Cast
+) -> None:
+    FakeChat.play(TextDelta(BARE), Usage(9, 12))
+    events, message = await answer(world, people)
+    assert (
+        message.text == "The pump failed in March. [1] It was repaired in three hours by Ann. [1]"
+    )
+    assert message.sources_added
+    assert events[-1].data["sources_added"]
+    assert said_text(events) == message.text
+    assert [citation["n"] for citation in message.citations] == [1, 1]
+    resets = [event.data for event in events if event.type == "reset"]
+    assert resets == [{"reason": "sources_added"}]
+
+
+async def test_sources_are_not_added_where_that_is_switched_off(world: World, people: Cast) -> None:
+    await ChatSettings.objects.acreate(adds_sources=False)
+    FakeChat.play(TextDelta(BARE), Usage(9, 12))
+    _, message = await answer(world, people)
+    assert (message.text, message.citations, message.sources_added) == (BARE, [], False)
+
+
+async def test_a_stopped_answer_and_one_that_cites_are_left_alone(
+    world: World, people: Cast
+) -> None:
+    FakeChat.play(TextDelta(f"{BARE} The seal was worn [1]."), Usage(9, 12))
+    _, message = await answer(world, people)
+    assert message.text == f"{BARE} The seal was worn [1]."
+    assert not message.sources_added
+
+
+async def test_an_answer_keeps_the_calls_it_took(world: World, people: Cast) -> None:
+    FakeChat.play(TextDelta("In March [1]."), Usage(120, 6))
+    _, message = await answer(world, people)
+    assert [(c["purpose"], c["input_tokens"], c["output_tokens"]) for c in message.calls] == [
+        ("answer", 120, 6)
+    ]
+
+
+async def test_a_strict_answer_that_there_is_none_names_the_nearest_notes(
+    world: World, people: Cast
+) -> None:
+    passage = world.retrieval.passages[0]
+
+    async def only_near(question: str, **of: Any) -> Retrieval:
+        found = await world.retrieval(question, **of)
+        return found if of["knobs"].mode == "semantic" else replace(found, passages=())
+
+    world.runs._providing = replace(world.runs._providing, retrieve=only_near)
+    events, message = await answer(world, people, Ask(text=QUESTION, mode="notes_only"))
+    assert message.nearest == [passage.note_id]
+    assert "Compared by words; meaning not, because: no model." in message.text
+    assert not [event for event in events if event.type == "reset"]
+    conversation = await Conversation.objects.aget(pk=message.conversation_id)
+    shown = await sync_to_async(thread)(conversation, people.mate)
+    assert [note["title"] for note in shown[1]["nearest"]] == ["Pump 1"]
+    await VaultMember.objects.filter(user=people.mate).adelete()
+    assert not (await sync_to_async(thread)(conversation, people.mate))[1]["nearest"]

@@ -99,3 +99,15 @@ def _latin_config(text: str) -> str:
     is_short = len(words) <= _MOST_WORDS_WITHOUT_SIGN
     # A title or a list of terms: English in most vaults, and its stemmer folds plurals.
     return "english" if is_short and best in {"", "english"} and text.isascii() else "simple"
+
+
+def common_words(text: str, config: str) -> int:
+    """How many words of `text` are frequent in a language; 0 where none is known."""
+    words = (match[0].casefold() for match in _WORD.finditer(text[:_MOST_CHARACTERS]))
+    return sum(config in _LANGUAGES_OF.get(word, ()) for word in words)
+
+
+def is_latin(text: str) -> bool:
+    """Whether most letters of `text` are Latin ones."""
+    letters = [found.lastgroup == "latin" for found in _SCRIPTS.finditer(text[:_MOST_CHARACTERS])]
+    return sum(letters) * 2 > len(letters)

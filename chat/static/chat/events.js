@@ -18,14 +18,15 @@ export function take(state, event) {
   if (event.type === "sources") state.sources = event;
   else if (event.type === "status") state.stage = event.text;
   else if (event.type === "delta") state.text += event.text;
-  else if (event.type === "reset") forgetWords(state);
+  else if (event.type === "reset") forgetWords(state, event);
   else if (event.type === "block") takeBlock(state, event);
   else if (ENDS.includes(event.type)) state.end = event;
   return "new";
 }
 
-/** What was said so far was the model's reasoning: the answer begins anew. */
-function forgetWords(state) {
+/** What was said so far is no part of the answer, or is said once more with its sources. */
+function forgetWords(state, { reason }) {
+  state.isRepeat = reason === "sources_added";
   state.text = "";
   state.blocks = [];
   state.changed.clear();

@@ -102,7 +102,7 @@ export class Thread {
       for (const node of nodes) prose.insertBefore(node, after);
       drawn[index] = nodes;
       if (block.closed) {
-        this.announce(nodes.map((node) => node.textContent).join(" "));
+        if (!run.isRepeat) this.announce(nodes.map((node) => node.textContent).join(" "));
         this.addCopyButtons(prose);
       }
     }
