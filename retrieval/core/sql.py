@@ -322,13 +322,14 @@ BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 
 # Min-max gives the best keyword hit full marks even when it holds one word of six: its half
 # counts as much as the words of the question were found (`trust`), at least half of it. A
-# chunk in another language cannot hold them: what its meaning promises stands in.
+# chunk in another language cannot hold them: what its meaning promises stands in, so that
+# it is level with the hits in the language of the question where there are any.
 CONVEX = """
     0.5 * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
         COALESCE(fused.lexical_scaled, 0),
         CASE WHEN {foreign} THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
     ) + 0.5 * COALESCE(fused.meaning_scaled, 0)"""
-FOREIGN = """(c.text_config::text = ANY(%(foreign)s) OR (
+FOREIGN = """EXISTS (SELECT 1 FROM lexical) AND (c.text_config::text = ANY(%(foreign)s) OR (
     c.text_config::text = 'simple' AND {by_script}))"""
 HAS_SCRIPT = "c.content ~ %(script)s"
 LACKS_SCRIPT = "c.content !~ %(script)s"

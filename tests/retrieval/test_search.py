@@ -448,3 +448,18 @@ def test_a_folder_that_is_closed_lends_no_word_to_a_typo_and_no_weight_to_a_word
     Note.objects.filter(path__startswith="closed/").delete()
     refresh_lexemes(force=True)
     assert [(hit.path, hit.score) for hit in found("common quenching").hits] == before
+
+
+def test_a_text_in_another_language_is_level_with_a_keyword_hit_and_no_more(cast: Cast) -> None:
+    """The fake embedder compares words, so the German note shares a word of code."""
+    write_note(cast.vault, "en.md", "the pump warranty is two years", text_config="english")
+    write_note(cast.vault, "de.md", "die pump warranty ist zwei years", text_config="german")
+    write_note(cast.vault, "far.md", "something else entirely", text_config="german")
+    embed(cast.vault, make_embedding_model())
+    question = "how long is the warranty of the pump"
+    hits = {hit.path: hit.score for hit in search(cast.owner, question).hits}
+    assert hits["en.md"] >= hits["de.md"] > 0.5 * hits["en.md"]
+    by_meaning = search(cast.owner, question, Mode.SEMANTIC).hits
+    cosines = [hit.path for hit in by_meaning]
+    assert cosines[0] == "en.md"
+    assert max(hit.score for hit in by_meaning) == pytest.approx(0.5)
