@@ -20,7 +20,11 @@ LOOKS = [(WIDE, "light"), (PHONE, "dark")]
 PAGES = (
     "/",
     "/search?q=heron",
+    "/search?q=heron&kind=note&after=2020-01-01",
     "/search?q=nothing-like-this",
+    "/search/why?vault=pond&note=Pump&q=mill",
+    "/lab?q=heron&compare=1&b_mode=keyword&effects=1",
+    "/lab/evaluation/pond/",
     "/vaults/",
     "/vaults/pond/",
     "/vaults/pond/index",
