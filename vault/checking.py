@@ -19,7 +19,7 @@ from vault.core.scrub import SCRUBBER_VERSION, scrub
 from vault.generations import orphans_of
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
-from vault.models import Chunk, SyncRun, Upkeep, Vault
+from vault.models import Chunk, Job, SyncRun, Upkeep, Vault
 from vault.note_vectors import drop_note_vectors_of_nothing, write_note_vectors
 from vault.rescrub import rescrub_vault
 from vault.staleness import models_of, pending_chunks
@@ -37,8 +37,8 @@ def check_vault(vault_id: int, *, most_seconds: float, on_stage: OnStage | None 
     """Check everything that is derived from a vault's notes, and mend it.
 
     The run's counts say what was found: `checked` files and how many `differ` from what was
-    read, `hashes` of chunks that were wrong, `vectors` that are missing (the next embedding
-    makes them), `note_vectors` made anew or dropped, `orphans` (vectors of no model of the
+    read, `hashes` of chunks that were wrong, `vectors` that are missing and that no job is
+    about to make, `note_vectors` made anew or dropped, `orphans` (vectors of no model of the
     vault, for the next cleanup), `secrets` taken out. Raises vault.locks.Busy while somebody
     else syncs the vault.
     """
@@ -127,8 +127,10 @@ class _Check:
         return is_renewed or is_secret
 
     def _vectors(self) -> None:
+        is_awaited = Job.objects.open().filter(key=f"embed:{self.vault_id}").exists()
         for model in models_of(self.vault_id):
-            self.counts["vectors"] += pending_chunks(self.vault_id, model).count()
+            if not is_awaited:
+                self.counts["vectors"] += pending_chunks(self.vault_id, model).count()
             self.counts["note_vectors"] += write_note_vectors(self.vault_id, model)
         self.counts["note_vectors"] += drop_note_vectors_of_nothing(self.vault_id)
         self.counts["orphans"] += orphans_of(self.vault_id).count()

@@ -481,3 +481,57 @@ def test_a_note_with_a_refused_chunk_is_as_near_as_the_rest_of_it(
     embed(folder, backend)
     mean = np.mean(list(ChunkVector.objects.values_list("vector", flat=True)), axis=0)
     assert NoteVector.objects.get().vector == pytest.approx(mean / np.linalg.norm(mean), abs=2e-3)
+
+
+def long_note(sections: int = 10, paragraphs: int = 5) -> str:
+    """A note of about fifty chunks: in each section, paragraphs of one chunk each."""
+    parts = ["# Long"]
+    for section in range(sections):
+        parts.append(f"## Section {section}")
+        for number in range(paragraphs):
+            words = " ".join(f"w{section}x{number}x{word}" for word in range(60))
+            parts.append(f"Paragraph {section}.{number} begins. {words}.")
+    return "\n\n".join(parts)
+
+
+def test_an_edited_paragraph_of_a_long_note_embeds_one_chunk_or_two(
+    folder: Folder, backend: Scripted
+) -> None:
+    text = long_note()
+    folder.write("long.md", text)
+    folder.sync()
+    embed(folder, backend)
+    chunks = Chunk.objects.count()
+    assert backend.sent == chunks
+    assert chunks >= 50
+    folder.write("long.md", text.replace("Paragraph 4.2 begins", "Paragraph 4.2 ends"))
+    folder.sync()
+    embed(folder, backend)
+    assert 1 <= backend.sent - chunks <= 2
+    assert Chunk.objects.count() == chunks
+
+
+def test_another_heading_embeds_its_section_alone(folder: Folder, backend: Scripted) -> None:
+    text = long_note()
+    folder.write("long.md", text)
+    folder.sync()
+    embed(folder, backend)
+    before = backend.sent
+    folder.write("long.md", text.replace("## Section 4", "## Renamed"))
+    folder.sync()
+    embed(folder, backend)
+    sent = [chunk for call in backend.calls for chunk in call][before:]
+    assert sent
+    assert all(chunk.startswith("Long > Renamed\n") for chunk in sent)
+    renamed = Chunk.objects.filter(heading_path__contains=["Renamed"]).count()
+    assert len(sent) == renamed < before
+
+
+def test_another_model_embeds_everything(folder: Folder, backend: Scripted) -> None:
+    folder.write("long.md", long_note())
+    folder.sync()
+    embed(folder, backend)
+    before = backend.sent
+    Vault.objects.filter(pk=folder.vault.pk).update(embedding_model=make_model("two"))
+    embed(folder, backend)
+    assert backend.sent == before * 2
