@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from chat.core.prompt import BASE_PROMPT
@@ -60,6 +62,80 @@ class PromptPresetAdmin(PresetBase):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PromptPreset]:
         return super().get_queryset(request).filter(owner=None)
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(FeedbackBase):
+    """What readers say of answers, beside how these were found. Read-only.
+
+    The question stands here only when its asker sent it along; the answer and the names
+    of its notes never do: being staff gives no right to read.
+    """
+
+    list_display = ["updated", "is_helpful", "reason", "written_by", "mode", "arms", "passages"]
+    list_filter = ["is_helpful", "reason", "updated"]
+    search_fields = ["comment"]
+    fields = [
+        "updated", "is_helpful", "reason", "comment", "question", "written_by", "persona", "mode",
+        "arms", "passages", "cited", "retrieval",
+    ]  # fmt: skip
+    readonly_fields = [
+        "updated", "question", "written_by", "persona", "mode", "arms", "passages", "cited",
+        "retrieval",
+    ]  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
+        return (
+            super()
+            .get_queryset(request)
+            .select_related("message__parent", "message__retrieval_run")
+        )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
+        return False
+
+    @admin.display(description="question")
+    def question(self, feedback: Feedback) -> str:
+        asked = feedback.message.parent
+        return asked.text if feedback.shares_question and asked else "not sent along"
+
+    @admin.display(description="model")
+    def written_by(self, feedback: Feedback) -> str:
+        return feedback.message.model_label
+
+    @admin.display(description="persona")
+    def persona(self, feedback: Feedback) -> str:
+        return feedback.message.persona_name or "none"
+
+    @admin.display(description="mode")
+    def mode(self, feedback: Feedback) -> str:
+        return feedback.message.get_mode_display()
+
+    @admin.display(description="arms that found something")
+    def arms(self, feedback: Feedback) -> str:
+        run = feedback.message.retrieval_run
+        found = [arm["name"] for arm in run.arms if arm["ran"] and arm.get("found")] if run else []
+        return ", ".join(found) or "none"
+
+    @admin.display(description="passages read")
+    def passages(self, feedback: Feedback) -> int:
+        run = feedback.message.retrieval_run
+        return run.passages if run else 0
+
+    @admin.display(description="passages cited")
+    def cited(self, feedback: Feedback) -> int:
+        return len({citation["n"] for citation in feedback.message.citations})
+
+    @admin.display(description="how it was found")
+    def retrieval(self, feedback: Feedback) -> str:
+        run = feedback.message.retrieval_run
+        if run is None:
+            return "no search is on record"
+        url = reverse("admin:retrieval_retrievalrun_change", args=[run.pk])
+        return format_html('<a href="{}">Search {}</a>', url, run.pk)
 
 
 @admin.register(ChatSettings)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from chat import asking_api, sse
-from chat.api import conversations, sharing
+from chat import sse
+from chat.api import asking, conversations, feedback, sharing
 
 CHAT = "api/chat"
 CONVERSATION = f"{CHAT}/conversations/<uuid:conversation>"
 MESSAGE = f"{CONVERSATION}/messages/<uuid:message>"
 SHARED = f"{CHAT}/shared/<str:token>"
+UNANSWERED = "api/vaults/<slug:slug>/unanswered"
 
 urlpatterns: list[URLPattern] = [
     path(f"{CHAT}/options", conversations.OptionsView.as_view(), name="api-chat-options"),
-    path(f"{CHAT}/complete", asking_api.CompletionView.as_view(), name="api-complete"),
-    path(f"{CHAT}/presets", asking_api.PresetsView.as_view(), name="api-presets"),
-    path(f"{CHAT}/presets/<int:preset>", asking_api.PresetView.as_view(), name="api-preset"),
+    path(f"{CHAT}/complete", asking.CompletionView.as_view(), name="api-complete"),
+    path(f"{CHAT}/presets", asking.PresetsView.as_view(), name="api-presets"),
+    path(f"{CHAT}/presets/<int:preset>", asking.PresetView.as_view(), name="api-preset"),
     path(f"{CHAT}/settings", conversations.SettingsView.as_view(), name="api-chat-settings"),
     path(f"{CHAT}/search", conversations.MessageSearchView.as_view(), name="api-chat-search"),
     path(f"{CHAT}/folders", conversations.FoldersView.as_view(), name="api-folders"),
@@ -43,4 +44,13 @@ urlpatterns: list[URLPattern] = [
     ),
     path(SHARED, sharing.SharedView.as_view(), name="api-shared"),
     path(f"{SHARED}/continue", sharing.ContinueView.as_view(), name="api-continue-share"),
+    path(f"{MESSAGE}/feedback", feedback.FeedbackView.as_view(), name="api-feedback"),
+    path(f"{MESSAGE}/golden", feedback.GoldenView.as_view(), name="api-golden"),
+    path(f"{MESSAGE}/follow-ups", feedback.FollowUpsView.as_view(), name="api-follow-ups"),
+    path(UNMESSAGEED, feedback.UnansweredView.as_view(), name="api-unanswered"),
+    path(
+        f"{UNMESSAGEED}/<int:question>",
+        feedback.EndUnansweredView.as_view(),
+        name="api-end-unanswered",
+    ),
 ]

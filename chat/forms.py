@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from chat.core.options import FEWEST_PASSAGES, MOST_PASSAGES
-from chat.models import AnswerMode, ChatSettings, Persona
+from chat.models import AnswerMode, ChatSettings, FollowUps, Persona
 from chat.offers import site_catalogue
 from chat.options import settings_json
 from chat.personas import personas_for
@@ -61,16 +61,25 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         _("Reranking"), _("A reranking model orders the passages again. Slower, not always better.")
     )
 
+    shares_unanswered = _switch(
+        _("Unanswered questions"),
+        _(
+            "A question the notes have no answer to is listed, without your name, for those "
+            "who may edit the vaults that were searched."
+        ),
+    )
+
     class Meta:
         model = ChatSettings
         fields = [
             "model", "persona", "mode", "passages", "alternates", "adds_sources", "rerank",
-            "system_prompt",
+            "follow_ups", "shares_unanswered", "system_prompt",
         ]  # fmt: skip
         labels = {
             "persona": _("Persona"),
             "mode": _("How notes are used"),
             "passages": _("Passages per answer"),
+            "follow_ups": _("What to ask next"),
             "system_prompt": _("Base prompt"),
         }
 
@@ -101,7 +110,12 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         self.fields["system_prompt"].help_text = self._prompt_help(prompt_vaults)
         self.fields["system_prompt"].widget = forms.Textarea(attrs={"rows": 7})
         self.initial["system_prompt"] = self.instance.system_prompt or base_prompt
-        for name in ("alternates", "adds_sources", "rerank"):
+        self.fields["follow_ups"] = forms.ChoiceField(
+            label=_("What to ask next"),
+            choices=[("", SITE_DEFAULT), *FollowUps.choices],
+            required=False,
+        )
+        for name in ("alternates", "adds_sources", "rerank", "shares_unanswered"):
             value = getattr(self.instance, name)
             self.initial[name] = "" if value is None else str(value).lower()
         if not RerankModel.objects.filter(enabled=True).exists():

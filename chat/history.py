@@ -119,6 +119,16 @@ def own_message_run(user: User, conversation_id: UUID, message_id: UUID) -> RunI
     return ids_of(run)
 
 
+def own_answer(user: User, conversation_id: UUID, answer_id: UUID) -> Message:
+    """An answer in a conversation of `user`, with its question. Raises Refused."""
+    conversation = own_conversation(user, conversation_id)
+    answers = conversation.messages.filter(role=Message.Role.ASSISTANT).select_related("parent")
+    answer = answers.filter(pk=answer_id).first()
+    if answer is None:
+        raise not_found()
+    return answer
+
+
 def _conversation(user: User, ask: Ask) -> Conversation:
     if ask.conversation is None:
         if ask.again is not None or ask.edit is not None:

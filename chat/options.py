@@ -214,3 +214,9 @@ def _model_json(offer: Offer, chosen: int | None) -> dict[str, Any]:
 def after_answer(user: User) -> Resolved:
     """What the user's and the site's settings say of what follows an answer."""
     return resolve(*_levels(user), base_prompt=BASE_PROMPT)
+
+
+def answering_model(user: User, catalogue: Catalogue) -> ChatModel:
+    """The model that answers `user` when a question chooses none."""
+    offers = Offers(user, catalogue, slugs=None)
+    return _pick(resolve(*_levels(user), base_prompt=BASE_PROMPT), offers).model

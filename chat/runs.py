@@ -15,7 +15,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from django.db import transaction
+import structlog
+from django.db import DatabaseError, InterfaceError, transaction
 
 from chat.core.asking import Ask, Refused, not_found
 from chat.core.events import Event, RunIds
@@ -27,11 +28,14 @@ from chat.models import Conversation
 from chat.notify import Bridge
 from chat.providing import Providing, site_providing
 from chat.rights import Caller, check_sources, current_user
-from chat.titles import MOST_SECONDS, name_conversation, read_title
+from chat.small_calls import MOST_SECONDS
+from chat.titles import name_conversation, read_title
 from chat.turn import run_turn
+from chat.unanswered import note_unanswered
 from chat.writing import LiveRun, Pace
 from providers.models import ChatModel
 
+log = structlog.get_logger("chat.runs")
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"[-100:]
 # Without news, look again: covers a lost NOTIFY and a process that died.
 LOOK_AGAIN = 1.0
@@ -59,7 +63,7 @@ class Runs:
         self._pace = pace or Pace()
         self._live: dict[UUID, LiveRun] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
-        self._naming: set[asyncio.Task[None]] = set()
+        self._looking_back: set[asyncio.Task[None]] = set()
         self._is_draining = False
         self._is_begun = False
         self.bridge = Bridge(on_stop=self._stop_here)
@@ -130,9 +134,9 @@ class Runs:
             await asyncio.wait(list(self._tasks.values()), timeout=seconds)
         for live in list(self._live.values()):
             live.stop(RESTARTING)
-        for naming in self._naming:
-            naming.cancel()
-        tasks = (*self._tasks.values(), *self._naming)
+        for looking in self._looking_back:
+            looking.cancel()
+        tasks = (*self._tasks.values(), *self._looking_back)
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.bridge.stop()
 
@@ -155,20 +159,26 @@ class Runs:
             live.stop()
 
     def _after(self, live: LiveRun) -> None:
-        """The run is over; the conversation of a first question is named meanwhile."""
+        """The run is over; what can be done without the reader waiting is done now."""
         self._live.pop(live.turn.ids.run, None)
         self._tasks.pop(live.turn.ids.run, None)
-        if live.named_by is not None and not self._is_draining:
-            naming = self._name(live.turn, live.named_by)
-            task = asyncio.create_task(naming, context=contextvars.Context())
-            self._naming.add(task)
-            task.add_done_callback(self._naming.discard)
+        if not self._is_draining:
+            later = self._look_back(live.turn, live.named_by)
+            task = asyncio.create_task(later, context=contextvars.Context())
+            self._looking_back.add(task)
+            task.add_done_callback(self._looking_back.discard)
 
-    async def _name(self, turn: Turn, model: ChatModel) -> None:
+    async def _look_back(self, turn: Turn, model: ChatModel | None) -> None:
+        """Collect a question without an answer; name the conversation of a first one."""
         async with own_database_thread():
-            await name_conversation(
-                turn.ids, model, self._providing, question=turn.question, user_id=turn.user_id
-            )
+            try:
+                await in_database(note_unanswered, turn.ids.message)
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("unanswered_not_kept", error=type(error).__name__)
+            if model is not None:
+                await name_conversation(
+                    turn.ids, model, self._providing, question=turn.question, user_id=turn.user_id
+                )
 
     async def _follow_live(self, live: LiveRun, after: int) -> AsyncGenerator[Event]:
         # Between here and the end of the next two statements nothing else runs, so what

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-
 import structlog
 from django.db import DatabaseError, InterfaceError, transaction
 
@@ -14,14 +11,9 @@ from chat.database import in_database
 from chat.models import Conversation, Message
 from chat.notify import tell
 from chat.providing import Providing
-from providers.core.errors import ProviderError
-from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage, Withdrawal
+from chat.small_calls import small_call
 from providers.models import ChatModel
 
-# A title that comes later than this surprises more than it helps.
-MOST_SECONDS = 8.0
-# Reasoning models spend tokens before the first word of a title.
-MOST_TOKENS = 400
 EXCERPT = 1500
 log = structlog.get_logger("chat.titles")
 
@@ -33,34 +25,15 @@ async def make_title(
 
     It is made without the answer, so that no title outlives the right to read a vault.
     """
-    request = ChatRequest(
-        model=model.name,
+    said = await small_call(
+        model,
+        providing,
         system=TITLE_PROMPT,
-        messages=(ChatMessage("user", f"Question: {question[:EXCERPT]}"),),
-        max_output_tokens=MOST_TOKENS,
-        context_window=model.context_window,
+        asked=f"Question: {question[:EXCERPT]}",
+        purpose="title",
+        user_id=user_id,
     )
-    began, usage, failed_with, text = time.monotonic(), Usage(), "", ""
-    try:
-        async with asyncio.timeout(MOST_SECONDS):
-            provider = providing.chat_provider(model, user_id=user_id)
-            async for part in provider.stream(request):
-                if isinstance(part, TextDelta):
-                    text += part.text
-                elif isinstance(part, Withdrawal):
-                    text = ""
-                elif isinstance(part, Usage):
-                    usage = part
-    except TimeoutError:
-        failed_with = "silent"
-    except ProviderError as error:
-        failed_with = error.code
-    if failed_with:
-        log.info("no_title", model=model.name, failed_with=failed_with)
-    await providing.keep_usage(
-        "title", model, usage, user_id=user_id, began=began, code=failed_with
-    )
-    return None if failed_with else title_from_model(text)
+    return None if said is None else title_from_model(said)
 
 
 async def name_conversation(

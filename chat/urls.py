@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from chat.views import files, organising, pages, presets, sharing
+from chat.views import feedback, files, organising, pages, presets, sharing
+
+ANSWER = "c/<uuid:conversation_id>/answers/<uuid:message_id>"
+UNANSWERED = "vaults/<slug:slug>/unanswered"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", pages.home, name="home"),
@@ -29,6 +32,25 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shares/<uuid:link_id>/restore", sharing.restore, name="restore_share"),
     path("s/<str:token>", sharing.shared, name="shared"),
     path("s/<str:token>/continue", sharing.continue_shared, name="continue_share"),
+    path(
+        "c/<uuid:conversation_id>/answers/<uuid:message_id>/feedback",
+        feedback.feedback,
+        name="feedback",
+    ),
+    path(
+        "c/<uuid:conversation_id>/answers/<uuid:message_id>/golden", feedback.golden, name="golden"
+    ),
+    path(
+        "c/<uuid:conversation_id>/answers/<uuid:message_id>/follow-ups",
+        feedback.follow_ups,
+        name="follow_ups",
+    ),
+    path(UNANSWERED, feedback.unanswered, name="unanswered"),
+    path(
+        "vaults/<slug:slug>/unanswered/<int:question_id>",
+        feedback.end_unanswered,
+        name="end_unanswered",
+    ),
     path("presets", presets.presets, name="presets"),
     path("presets/new", presets.new_preset, name="new_preset"),
     path("presets/<int:preset_id>", presets.edit_preset, name="edit_preset"),

@@ -194,8 +194,17 @@ JOB_HANDLERS = {
     "enrich": "vault.index_tasks.enrich_job",
     "check": "vault.index_tasks.check_job",
     "evaluate": "retrieval.tasks.evaluate_job",
-    **({"chat_sweep": "chat.tasks.sweep_job"} if "chat" in MODULES else {}),
+    **(
+        {
+            "chat_sweep": "chat.tasks.sweep_job",
+            "chat_unanswered": "chat.tasks.check_unanswered_job",
+        }
+        if "chat" in MODULES
+        else {}
+    ),
 }
+# Kinds of jobs that are wanted when a sync changed a vault.
+JOBS_AFTER_SYNC = ["chat_unanswered"] if "chat" in MODULES else []
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.
 CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""

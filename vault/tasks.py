@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from providers.core.errors import ProviderError
@@ -98,6 +99,8 @@ def sync_vault_job(job: Job) -> Again | None:
         return Again(after=BUSY_AGAIN)
     if run.counts["changes"]:
         request_lexemes(after=1.0)
+        for kind in settings.JOBS_AFTER_SYNC:
+            jobs.want(kind, key=kind)
     if _is_embedding_due(vault_id, changed=bool(run.counts["changes"])):
         request_embed(vault_id)
     if has_due(vault_id) and not _failed_lately(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chat.models.asking import PromptPreset
-from chat.models.choices import AnswerMode, ChatSettings, Persona
+from chat.models.choices import AnswerMode, ChatSettings, FollowUps, Persona
 from chat.models.conversations import Conversation, Folder, Message, Source
 from chat.models.feedback import Feedback, UnansweredQuestion
 from chat.models.runs import Run, RunEvent
@@ -15,6 +15,7 @@ __all__ = [
     "Conversation",
     "Feedback",
     "Folder",
+    "FollowUps",
     "Message",
     "Persona",
     "PromptPreset",

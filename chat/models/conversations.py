@@ -144,6 +144,9 @@ class Message(models.Model):
     notices = models.JSONField(
         default=list, help_text=_("What the reader was told: skipped arms, left out turns.")
     )
+    follow_ups = models.JSONField(
+        default=None, null=True, help_text=_("What the model offered to ask next; null: not asked.")
+    )
     retrieval_run = models.ForeignKey(
         RetrievalRun, null=True, blank=True, on_delete=models.SET_NULL
     )

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from chat.models import AnswerMode, Conversation, Message
+from chat.presenters.after import After, after_answers
 from chat.threads import thread
 from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
@@ -165,6 +166,7 @@ class Answer:
     nearest: tuple[NearNote, ...] = ()
     found: Found | None = None
     versions: Versions | None = None
+    after: After | None = None
 
     @property
     def is_running(self) -> bool:
@@ -243,7 +245,19 @@ def turns_of(conversation: Conversation, user: User, *, at: UUID | None = None) 
         elif turns:
             answer = replace(_answer(conversation.pk, message), versions=versions)
             turns[-1] = replace(turns[-1], answer=answer)
-    return [_with_found(turn, runs, names) for turn in turns]
+    return _with_after([_with_found(turn, runs, names) for turn in turns], user)
+
+
+def _with_after(turns: list[Turn], user: User) -> list[Turn]:
+    """The turns with what stands below their finished answers."""
+    done = [turn.answer.id for turn in turns if turn.answer and not turn.answer.is_running]
+    after = after_answers(user, done)
+    return [
+        replace(turn, answer=replace(turn.answer, after=after.get(turn.answer.id)))
+        if turn.answer
+        else turn
+        for turn in turns
+    ]
 
 
 def shared_turns(conversation_id: UUID, messages: Sequence[dict[str, Any]]) -> list[Turn]:

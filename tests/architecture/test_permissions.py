@@ -22,7 +22,15 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from chat.core.sharing import ShareWish
-from chat.models import Conversation, Folder, Message, PromptPreset, Run, ShareLink
+from chat.models import (
+    Conversation,
+    Folder,
+    Message,
+    PromptPreset,
+    Run,
+    ShareLink,
+    UnansweredQuestion,
+)
 from chat.runs import runs_here
 from chat.sharing import make_link, token_of
 from providers.presets import load_presets
@@ -72,6 +80,19 @@ class World:
     folder: Folder
     link: ShareLink
     preset: PromptPreset
+    unanswered: UnansweredQuestion
+
+
+def of_answer(world: World) -> dict[str, Any]:
+    return {"conversation_id": world.conversation.pk, "message_id": world.answer.pk}
+
+
+def of_unanswered(world: World) -> dict[str, Any]:
+    return {**in_vault(world), "question_id": world.unanswered.pk}
+
+
+def of_unanswered_api(world: World) -> dict[str, Any]:
+    return {**in_vault(world), "question": world.unanswered.pk}
 
 
 def preset_id(world: World) -> dict[str, Any]:
@@ -175,6 +196,15 @@ ROWS = (
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),
     Row("api-vaults", (200, 200, 200, 401)),
     Row("api-index-status", (200, 200, 200, 401)),
+    Row("feedback", (302, 404, 404, SIGN_IN), "post", of_answer, {"verdict": "up"}),
+    Row("golden", (302, 404, 404, SIGN_IN), "post", of_answer),
+    Row("api-feedback", (200, 404, 404, 401), "put", message, {"is_helpful": True}),
+    Row("api-golden", (409, 404, 404, 401), "post", message),
+    Row("api-follow-ups", (200, 404, 404, 401), kwargs=message),
+    Row("unanswered", (200, 404, 404, SIGN_IN), kwargs=in_vault),
+    Row("end_unanswered", (302, 404, 404, SIGN_IN), "post", of_unanswered),
+    Row("api-unanswered", (200, 404, 404, 401), kwargs=in_vault),
+    Row("api-end-unanswered", (200, 404, 404, 401), "post", of_unanswered_api),
     Row("presets", (200, 200, 200, SIGN_IN)),
     Row("new_preset", (200, 200, 200, SIGN_IN)),
     Row("api-complete", (200, 200, 200, 401), data={"kind": "tag"}),
@@ -256,6 +286,7 @@ ROWS = (
 
 # Streams: asked with the asynchronous client, on committed rows.
 STREAMS = (
+    Row("follow_ups", (200, 404, 404, SIGN_IN), kwargs=of_answer),
     Row("api-events", (200, 404, 404, 401), kwargs=message),
     Row("api-ask", (None, 404, 404, 401), "post", conversation, {"text": "And now?"}),
 )
@@ -311,7 +342,10 @@ def make_world(cast: Cast) -> World:
     link = make_link(cast.owner, talk.pk, wish)
     reading = SyncRun.objects.create(vault=cast.vault, counts={"created": 1})
     preset = PromptPreset.objects.create(name="nest", text="Who nests?", owner=cast.owner)
-    things = (run, golden.pk, folder, link, preset)
+    missing = UnansweredQuestion.objects.create(
+        vault=cast.vault, question="Where is Ottokar?", last_asked=timezone.now()
+    )
+    things = (run, golden.pk, folder, link, preset, missing)
     return World(cast, note, mate, reading, talk, question, answer, *things)
 
 
@@ -320,7 +354,7 @@ def call(row: Row, world: World, who: str) -> HttpResponse:
     if who != "anonymous":
         client.force_login(getattr(world.cast, who))
     url = reverse(row.name, kwargs=row.kwargs(world))
-    is_api_post = row.method == "post" and row.name.startswith("api-")
+    is_api_post = row.method in {"post", "put"} and row.name.startswith("api-")
     options = {"content_type": "application/json"} if is_api_post else {}
     return getattr(client, row.method)(url, data=row.data, **options)  # type: ignore[no-any-return]
 

@@ -116,6 +116,7 @@ export class Thread {
     this.addCopyButtons(fresh);
     if (prose.innerHTML.trim() === next.innerHTML.trim()) next.replaceWith(prose);
     answer.closest(".turn").replaceWith(fresh);
+    window.htmx?.process(fresh);
     this.keepUp();
     return fresh;
   }

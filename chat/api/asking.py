@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.api import ChatView
+from chat.api.answering import ChatView
 from chat.asking_serializers import PresetSerializer
 from chat.completion import KINDS, offers_for
 from chat.models import PromptPreset

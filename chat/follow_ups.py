@@ -1,0 +1,83 @@
+"""Questions offered after an answer, from the notes that were read or by the model."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from chat.core.follow_ups import (
+    FOLLOW_UPS_PROMPT,
+    follow_ups_from_model,
+    follow_ups_from_notes,
+)
+from chat.database import in_database
+from chat.history import own_answer
+from chat.models import FollowUps, Message
+from chat.options import after_answer, answering_model
+from chat.providing import Providing
+from chat.rights import has_lost_sources
+from chat.small_calls import small_call
+from vault.access import notes_in, scope_for
+from vault.models import Note
+
+EXCERPT = 4_000  # characters of the answer that the model is told
+
+
+def follow_ups_for(user: User, answer: Message) -> tuple[str, ...] | None:
+    """What to offer `user` after `answer`; None: the model is to be asked.
+
+    Nothing follows an answer that is not finished, rests on no note, or may not be read
+    any more.
+    """
+    settings = after_answer(user)
+    is_whole = answer.status == Message.Status.DONE and answer.sources.exists()
+    if settings.follow_ups == FollowUps.OFF or not is_whole or has_lost_sources(user, answer.pk):
+        return ()
+    if settings.follow_ups == FollowUps.MODEL:
+        return None if answer.follow_ups is None else tuple(answer.follow_ups)
+    return _from_notes(user, answer)
+
+
+async def asked_follow_ups(
+    user: User, conversation_id: UUID, answer_id: UUID, providing: Providing
+) -> tuple[str, ...]:
+    """As follow_ups_for, and the model is asked when it is its turn. Raises Refused."""
+    answer = await in_database(own_answer, user, conversation_id, answer_id)
+    known = await in_database(follow_ups_for, user, answer)
+    if known is not None:
+        return known
+    model = await in_database(answering_model, user, providing.catalogue)
+    if model.provider.kind == "extractive":
+        return await in_database(_from_notes, user, answer)
+    question = answer.parent.text if answer.parent else ""
+    said = await small_call(
+        model,
+        providing,
+        system=FOLLOW_UPS_PROMPT,
+        asked=f"Question: {question[:EXCERPT]}\n\nAnswer: {answer.text[:EXCERPT]}",
+        purpose="follow-ups",
+        user_id=user.pk,
+    )
+    made = follow_ups_from_model(said or "", question=question)
+    await in_database(_keep, answer, made)
+    return made
+
+
+def _from_notes(user: User, answer: Message) -> tuple[str, ...]:
+    read = list(answer.sources.exclude(note=None))
+    allowed = notes_in(scope_for(user)).filter(pk__in=[source.note_id for source in read])
+    by_id = {note.pk: note for note in allowed.only("title", "headings")}
+    order = dict.fromkeys(source.note_id for source in read if source.note_id in by_id)
+    told = {heading for source in read for heading in source.heading_path}
+    notes = [(by_id[pk].title, _headings(by_id[pk])) for pk in order if pk is not None]
+    question = answer.parent.text if answer.parent else ""
+    return follow_ups_from_notes(notes, question=question, told=told)
+
+
+def _headings(note: Note) -> list[str]:
+    return [str(heading["text"]) for heading in note.headings]
+
+
+def _keep(answer: Message, made: tuple[str, ...]) -> None:
+    Message.objects.filter(pk=answer.pk).update(follow_ups=list(made))
