@@ -47,9 +47,9 @@ urlpatterns: list[URLPattern] = [
     path(f"{MESSAGE}/feedback", feedback.FeedbackView.as_view(), name="api-feedback"),
     path(f"{MESSAGE}/golden", feedback.GoldenView.as_view(), name="api-golden"),
     path(f"{MESSAGE}/follow-ups", feedback.FollowUpsView.as_view(), name="api-follow-ups"),
-    path(UNMESSAGEED, feedback.UnansweredView.as_view(), name="api-unanswered"),
+    path(UNANSWERED, feedback.UnansweredView.as_view(), name="api-unanswered"),
     path(
-        f"{UNMESSAGEED}/<int:question>",
+        f"{UNANSWERED}/<int:question>",
         feedback.EndUnansweredView.as_view(),
         name="api-end-unanswered",
     ),
