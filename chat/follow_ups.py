@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from chat.core.follow_ups import (
@@ -11,7 +12,6 @@ from chat.core.follow_ups import (
     follow_ups_from_model,
     follow_ups_from_notes,
 )
-from chat.database import in_database
 from chat.history import own_answer
 from chat.models import FollowUps, Message
 from chat.options import after_answer, answering_model
@@ -39,19 +39,19 @@ def follow_ups_for(user: User, answer: Message) -> tuple[str, ...] | None:
     return _from_notes(user, answer)
 
 
-async def asked_follow_ups(
+def asked_follow_ups(
     user: User, conversation_id: UUID, answer_id: UUID, providing: Providing
 ) -> tuple[str, ...]:
     """As follow_ups_for, and the model is asked when it is its turn. Raises Refused."""
-    answer = await in_database(own_answer, user, conversation_id, answer_id)
-    known = await in_database(follow_ups_for, user, answer)
+    answer = own_answer(user, conversation_id, answer_id)
+    known = follow_ups_for(user, answer)
     if known is not None:
         return known
-    model = await in_database(answering_model, user, providing.catalogue)
+    model = answering_model(user, providing.catalogue)
     if model.provider.kind == "extractive":
-        return await in_database(_from_notes, user, answer)
+        return _from_notes(user, answer)
     question = answer.parent.text if answer.parent else ""
-    said = await small_call(
+    said = async_to_sync(small_call)(
         model,
         providing,
         system=FOLLOW_UPS_PROMPT,
@@ -60,7 +60,7 @@ async def asked_follow_ups(
         user_id=user.pk,
     )
     made = follow_ups_from_model(said or "", question=question)
-    await in_database(_keep, answer, made)
+    Message.objects.filter(pk=answer.pk).update(follow_ups=list(made))
     return made
 
 
@@ -77,7 +77,3 @@ def _from_notes(user: User, answer: Message) -> tuple[str, ...]:
 
 def _headings(note: Note) -> list[str]:
     return [str(heading["text"]) for heading in note.headings]
-
-
-def _keep(answer: Message, made: tuple[str, ...]) -> None:
-    Message.objects.filter(pk=answer.pk).update(follow_ups=list(made))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -79,7 +78,7 @@ class FollowUpsView(ChatView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation: UUID, message: UUID) -> Response:
         """At most three questions; none when the user switched them off."""
-        found = async_to_sync(asked_follow_ups)(self.user, conversation, message, site_providing())
+        found = asked_follow_ups(self.user, conversation, message, site_providing())
         return Response({"questions": list(found)})
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -69,18 +67,16 @@ def golden(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> Htt
     return _below(request, conversation_id, message_id, said=said)
 
 
+@login_required
 @require_GET
-async def follow_ups(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> HttpResponse:
+def follow_ups(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> HttpResponse:
     """What to ask next, made by the model when the reader wants that."""
-    user = await request.auser()
-    if not isinstance(user, User) or not user.is_active:
-        return redirect("account_login")
     try:
-        found = await asked_follow_ups(user, conversation_id, message_id, site_providing())
+        found = asked_follow_ups(reader(request), conversation_id, message_id, site_providing())
     except Refused as refused:
         raise Http404(str(refused)) from refused
     context = {"questions": found, "conversation_id": conversation_id}
-    return await sync_to_async(render)(request, "chat/follow_ups.html", context)
+    return render(request, "chat/follow_ups.html", context)
 
 
 @login_required

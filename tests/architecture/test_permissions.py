@@ -197,6 +197,7 @@ ROWS = (
     Row("api-vaults", (200, 200, 200, 401)),
     Row("api-index-status", (200, 200, 200, 401)),
     Row("feedback", (302, 404, 404, SIGN_IN), "post", of_answer, {"verdict": "up"}),
+    Row("follow_ups", (200, 404, 404, SIGN_IN), kwargs=of_answer),
     Row("golden", (302, 404, 404, SIGN_IN), "post", of_answer),
     Row("api-feedback", (200, 404, 404, 401), "put", message, {"is_helpful": True}),
     Row("api-golden", (409, 404, 404, 401), "post", message),
@@ -286,7 +287,6 @@ ROWS = (
 
 # Streams: asked with the asynchronous client, on committed rows.
 STREAMS = (
-    Row("follow_ups", (200, 404, 404, SIGN_IN), kwargs=of_answer),
     Row("api-events", (200, 404, 404, 401), kwargs=message),
     Row("api-ask", (None, 404, 404, 401), "post", conversation, {"text": "And now?"}),
 )
