@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from vault import access
 from vault.core.embeds import embedded_span
 from vault.core.file_kinds import PICTURE_SUFFIXES, is_picture
+from vault.core.graph import Line, Spot, lay_out
 from vault.core.rendering import (
     RenderedNote,
     Resolved,
@@ -75,6 +76,14 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A picture of the links around a note: its lines, and each spot with its note."""
+
+    lines: tuple[Line, ...]
+    spots: tuple[tuple[Spot, Note], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NotePage:
     """A note with what surrounds it. Every note listed may be read by the reader."""
 
@@ -85,6 +94,7 @@ class NotePage:
     outgoing: tuple[Note, ...]
     missing_links: tuple[str, ...]
     related: tuple[Note, ...]
+    near: Near | None
     findings: int
     previous: Note | None
     following: Note | None
@@ -116,18 +126,34 @@ def note_page(
     highlight = cited.span if cited else None
     backlinks = readable.filter(links__target=note).exclude(pk=note.pk).distinct()
     related = related_notes(note, scope=scope)
+    linking = tuple(backlinks.order_by("title", "path")[:MOST_LINKED])
+    linked = tuple(row for row in targets.values() if row.pk != note.pk)[:MOST_LINKED]
     return NotePage(
         note=note,
         rendered=_render(note, _Linked(readable, addresses), (links, targets), highlight),
         cited=cited,
-        backlinks=tuple(backlinks.order_by("title", "path")[:MOST_LINKED]),
-        outgoing=tuple(row for row in targets.values() if row.pk != note.pk)[:MOST_LINKED],
+        backlinks=linking,
+        outgoing=linked,
         missing_links=_missing(links),
         related=tuple(row for row, _ in related),
+        near=_near(note, (*linked, *linking)),
         findings=ScrubFinding.objects.filter(note=note).count(),
         previous=_beside(readable, note, following=False),
         following=_beside(readable, note, following=True),
     )
+
+
+def _near(note: Note, around: Sequence[Note]) -> Near | None:
+    """The picture of the links between `note` and these, and among them; None without any."""
+    notes = {row.pk: row for row in around}
+    if not notes:
+        return None
+    known = {**notes, note.pk: note}
+    links = Link.objects.filter(source_id__in=known, target_id__in=known)
+    pairs = {(source, target) for source, target in links.values_list("source_id", "target_id")}
+    titles = [(row.pk, row.title) for row in notes.values()]
+    picture = lay_out((note.pk, note.title), titles, pairs)
+    return Near(picture.lines, tuple((spot, known[spot.note_id]) for spot in picture.spots))
 
 
 def _cited(user: access.User, note: Note, span: tuple[int, int], source_id: int | None) -> Cited:

@@ -10,7 +10,7 @@ from tests.vault.core.rendering.page import Page
 from tests.vault.notes import make_link, make_model, make_note, make_vector
 from vault import note_page as module
 from vault.access import User
-from vault.models import Note, ScrubFinding
+from vault.models import Note, ScrubFinding, VaultMember
 from vault.note_page import CitedText, NotePage, note_page
 from vault.presenters import PageAddresses
 
@@ -226,3 +226,22 @@ def test_hostile_markup_in_an_embedded_part_is_as_harmless_as_in_a_note(cast: Ca
     note = make_note(cast.vault, "a.md", "![[Evil]]")
     embed(note, evil)
     assert Page(open_page(cast, note).rendered.html).live == []
+
+
+def test_the_picture_shows_notes_around_and_no_closed_one(cast: Cast) -> None:
+    note = make_note(cast.vault, "a.md", "[[b]] [[c]]")
+    seen, hidden = make_note(cast.vault, "b.md"), make_note(cast.vault, "HR/c.md")
+    for target in (seen, hidden):
+        make_link(note, target)
+    make_link(hidden, seen)
+    whole = note_page(cast.owner, note, addresses=PageAddresses()).near
+    assert whole is not None
+    assert {near.path for _spot, near in whole.spots} == {"a.md", "b.md", "HR/c.md"}
+    assert len(whole.lines) == 3
+    VaultMember.objects.filter(user=cast.mate).update(hidden_folders=["HR"])
+    part = note_page(cast.mate, note, addresses=PageAddresses()).near
+    assert part is not None
+    assert {near.path for _spot, near in part.spots} == {"a.md", "b.md"}
+    assert len(part.lines) == 1
+    alone = make_note(cast.vault, "alone.md")
+    assert note_page(cast.owner, alone, addresses=PageAddresses()).near is None
