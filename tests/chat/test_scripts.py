@@ -24,7 +24,9 @@ FIELD = """<!doctype html><html lang="en"><title>Field</title><div id="root">
 <select name="mode"><option value="notes_first">First</option>
 <option value="no_notes">None</option></select>
 <select name="persona"><option value="0">None</option><option value="7">Keeper</option></select>
-<div data-narrowed hidden></div><ul id="offers" role="listbox" data-offers hidden></ul>
+<div data-narrowed hidden></div><div data-queued hidden><span data-queued-text></span>
+<button type="button" data-unqueue>No</button></div>
+<ul id="offers" role="listbox" data-offers hidden></ul>
 <textarea data-text aria-label="Question"></textarea>
 <button data-send>Send</button><button type="button" data-stop hidden>Stop</button>
 <p data-refused hidden></p></form></div>
@@ -286,7 +288,8 @@ def test_stop_takes_the_place_of_send(field: Page) -> None:
     field.fill("[data-text]", "Meanwhile")
     field.keyboard.press("Enter")
     assert asked(field) == ["STOP"]
-    assert typed(field) == "Meanwhile"
+    assert typed(field) == ""
+    assert field.inner_text("[data-queued-text]") == "Meanwhile"
     field.evaluate("composer.running(false)")
     assert field.is_visible("[data-send]")
 
@@ -372,3 +375,27 @@ def test_a_slash_offers_commands_and_presets_and_escape_closes(field: Page) -> N
     offers(field)
     field.keyboard.press("Enter")
     assert field.input_value("[data-text]") == "Recap it."
+
+
+def test_a_question_typed_while_one_is_answered_is_asked_next(field: Page) -> None:
+    field.evaluate("composer.running(true)")
+    field.fill("[data-text]", "And why?")
+    field.press("[data-text]", "Enter")
+    field.fill("[data-text]", "And where?")
+    field.press("[data-text]", "Enter")
+    assert field.evaluate("window.asked") == []
+    assert field.inner_text("[data-queued-text]") == "And why? And where?"
+    assert field.input_value("[data-text]") == ""
+    assert field.evaluate("localStorage.getItem('draft:one')") == "And why?\n\nAnd where?"
+    field.evaluate("window.make('one')")
+    assert field.input_value("[data-text]") == "And why?\n\nAnd where?", "as after a reload"
+
+
+def test_a_queued_question_can_be_taken_back(field: Page) -> None:
+    field.evaluate("composer.running(true)")
+    field.fill("[data-text]", "And why?")
+    field.press("[data-text]", "Enter")
+    field.click("[data-unqueue]")
+    assert field.is_hidden("[data-queued]")
+    assert field.input_value("[data-text]") == "And why?"
+    assert field.evaluate("composer.unqueue()") == ""

@@ -89,6 +89,7 @@ class Chat {
     this.asked = null;
     undo();
     this.composer.running(false);
+    if (this.composer.queued) this.composer.giveBack(this.composer.unqueue(), "");
     if (!frame.again && !frame.edit) this.composer.giveBack(frame.text, why);
     else this.composer.refuse(why);
   }
@@ -206,6 +207,7 @@ class Chat {
   async settle({ state, answer }) {
     this.runs.delete(state.run);
     this.composer.running(this.runs.size > 0);
+    if (this.composer.queued && !this.runs.size) this.ask({ text: this.composer.unqueue() });
     try {
       const response = await fetch(`${this.address()}/turns/${state.message}`, { headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(response.statusText);
@@ -250,6 +252,7 @@ class Chat {
     if (this.asked) this.takeBack(this.words[state]);
     this.runs.clear();
     this.composer.running(false);
+    if (this.composer.queued) this.composer.giveBack(this.composer.unqueue(), this.words[state]);
   }
 
   /** A socket that is refused from the start looks like a dead line: the page itself tells which it is. */

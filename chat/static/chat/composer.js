@@ -17,6 +17,8 @@ export class Composer {
     this.onStop = onStop;
     this.onUp = onUp;
     this.isRunning = false;
+    this.queued = "";
+    this.form.querySelector("[data-unqueue]").addEventListener("click", () => this.giveBack(this.unqueue(), ""));
     this.dialogs = root.querySelector("[data-dialogs]");
     this.narrowed = new Set(); // tags and folders that were chosen from the offers
     this.completer = new Completer(this.form, {
@@ -43,7 +45,8 @@ export class Composer {
   }
 
   keepDraft() {
-    if (this.text.value) localStorage.setItem(this.key, this.text.value);
+    const text = [this.queued, this.text.value].filter(Boolean).join("\n\n");
+    if (text) localStorage.setItem(this.key, text);
     else localStorage.removeItem(this.key);
   }
 
@@ -65,8 +68,31 @@ export class Composer {
 
   submit() {
     const text = this.text.value.trim();
-    if (!text || this.isRunning) return;
-    this.onAsk(text);
+    if (!text) return;
+    if (this.isRunning) this.queue(text);
+    else this.onAsk(text);
+  }
+
+  /** Ask `text` when the answer that is being written has ended. Until then it is a draft as well. */
+  queue(text) {
+    this.queued = [this.queued, text].filter(Boolean).join("\n\n");
+    this.clear();
+    this.showQueued();
+  }
+
+  showQueued() {
+    const box = this.form.querySelector("[data-queued]");
+    box.hidden = !this.queued;
+    box.querySelector("[data-queued-text]").textContent = this.queued;
+    this.keepDraft();
+  }
+
+  /** What was queued, which is then no longer. */
+  unqueue() {
+    const text = this.queued;
+    this.queued = "";
+    this.showQueued();
+    return text;
   }
 
   /** What a slash does besides calling a preset. */
@@ -133,7 +159,7 @@ export class Composer {
   }
 
   forgetDraft() {
-    if (!this.text.value) localStorage.removeItem(this.key);
+    this.keepDraft();
   }
 
   /** Put a question back that could not be asked, and say why. */
