@@ -36,7 +36,12 @@ def parse_share(data: Mapping[str, Any]) -> ShareWish:
     audience = data.get("audience") or "signed_in"
     if audience not in AUDIENCES:
         raise BadAsk(f"“audience” must be one of {', '.join(AUDIENCES)}.")
-    names = _names(data.get("names")) if audience == "named" else ()
+    names = _names(data.get("names"))
+    if names and audience != "named":
+        raise BadAsk(
+            "People or groups are named, and somebody else was chosen: choose those that are "
+            "named, or leave the names out."
+        )
     if audience == "named" and not names:
         raise BadAsk("Name at least one person by e-mail, or one group.")
     return ShareWish(

@@ -138,7 +138,8 @@ def _save(request: HttpRequest, found: Conversation) -> str:
     """Title and folder as they were sent; the title that is shown. Raises Refused."""
     user, sent = reader(request), request.POST
     chosen, title = sent.get("folder", ""), sent.get("title", "")
-    if chosen == NEW_FOLDER:
+    # Who typed a name wants that folder, whatever the list above it says.
+    if chosen == NEW_FOLDER or sent.get("new_folder", "").strip():
         organising.move(found, organising.make_folder(user, sent.get("new_folder", "")))
     else:
         organising.move(found, organising.own_folder(user, chosen) if chosen else None)

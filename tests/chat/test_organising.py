@@ -144,6 +144,14 @@ def test_a_conversation_goes_into_a_new_folder_and_out_of_it(cast: Cast) -> None
     assert conversation.folder is None
 
 
+def test_a_name_that_was_typed_is_the_folder_whatever_the_list_says(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    sent = {"title": "About the pump", "folder": "", "new_folder": "Pumps"}
+    post(cast.owner, "organise", conversation.pk, **sent)
+    conversation.refresh_from_db()
+    assert conversation.folder == make_folder(cast.owner, "Pumps")
+
+
 def test_nobody_files_into_a_folder_of_somebody_else(cast: Cast) -> None:
     conversation = make_conversation(cast.owner)
     foreign = make_folder(cast.mate, "Mine")

@@ -30,8 +30,11 @@ def test_a_form_and_a_script_say_the_same() -> None:
     assert parse_share(form) == parse_share(body) == wish
 
 
-def test_names_count_for_the_named_alone() -> None:
-    assert parse_share({"audience": "readers", "names": "ann@example.com"}).names == ()
+def test_names_beside_another_audience_share_with_nobody_by_mistake() -> None:
+    for audience in ("signed_in", "readers", None):
+        with pytest.raises(BadAsk, match="choose those that are named"):
+            parse_share({"audience": audience, "names": "ann@example.com"})
+    assert parse_share({"audience": "readers", "names": " "}).names == ()
 
 
 @pytest.mark.parametrize(
