@@ -41,6 +41,8 @@ _POINTING = {
         "es": "él ella ellos ellas eso esa ese",
     }.items()
 }
+# A question of more words than this is specific.
+_BROAD = 9
 # In a message longer than this a pronoun mostly means something in the message itself.
 _LONG = 12
 # Small talk asks for nothing: "thanks" after an answer is no follow-up question.
@@ -83,6 +85,8 @@ def condense_prompt(question: str, history: Sequence[ChatMessage]) -> str:
 
 def read_reply(reply: str, *, alternates: bool) -> Condensed | None:
     """What a model replied, or None when it is no use: no JSON, a refusal, an essay.
+
+    Alternates are taken for a broad query alone.
 
     Text around the JSON is tolerated, more than two alternates are cut. The last usable
     object counts: a model that thinks aloud drafts before it decides.
@@ -134,6 +138,14 @@ def _points_back(words: Sequence[str], language: str) -> bool:
     )
 
 
+def is_broad(question: str) -> bool:
+    """Whether other wordings may find what this one does not: few words, and none of them a
+    name, a number or quoted. A question that says exactly what it means is searched alone."""
+    words = _WORD.findall(question)
+    has_quotes = any(sign in question for sign in '"“”„«»`')
+    return 0 < len(words) <= _BROAD and not has_quotes and not _names_something(words)
+
+
 def _names_something(words: Sequence[str]) -> bool:
     """Identifiers, numbers and names stand alone however short the message is."""
     return any(
@@ -147,7 +159,7 @@ def _from_json(value: dict[str, object], *, alternates: bool) -> Condensed | Non
     if query is None:
         return None
     others = value.get("alternates")
-    listed = others if alternates and isinstance(others, list) else []
+    listed = others if alternates and is_broad(query) and isinstance(others, list) else []
     usable = (wording for wording in map(_usable, listed) if wording is not None)
     distinct = dict.fromkeys(
         wording for wording in usable if wording.casefold() not in (query.casefold(), "")

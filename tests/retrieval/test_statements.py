@@ -124,6 +124,26 @@ def test_a_small_vault_in_a_big_index_gives_as_many_rows_as_asked(
     assert cosines == sorted(cosines, reverse=True)
 
 
+def test_a_large_scope_without_its_index_finds_what_an_exact_search_finds(
+    crowd: tuple[Scope, ScopeFacts, VectorArm],
+) -> None:
+    scope, facts, arm = crowd
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX {index_name(arm.model)}")
+    by_path = [
+        run_search(
+            parse_query("pump"),
+            scope=scope,
+            facts=replace(facts, is_small=is_small),
+            knobs=Knobs(mode=Mode.SEMANTIC, depth=10),
+            vectors=[arm],
+        ).candidates
+        for is_small in (True, False)
+    ]
+    assert by_path[0] == by_path[1]
+    assert len(by_path[0]) == 10
+
+
 def test_a_filter_that_matches_fewer_rows_than_asked_returns_them_all(
     crowd: tuple[Scope, ScopeFacts, VectorArm],
 ) -> None:

@@ -13,6 +13,7 @@ from retrieval.core.condensing import (
     LONGEST_REWRITE,
     MOST_ALTERNATES,
     condense_prompt,
+    is_broad,
     read_reply,
     stand_alone,
 )
@@ -123,3 +124,30 @@ def test_a_message_that_stands_alone_is_searched_alone(message: str) -> None:
 
 def test_without_a_previous_question_there_is_nothing_to_add() -> None:
     assert stand_alone("and the owner?", ()).query == "and the owner?"
+
+
+@pytest.mark.parametrize(
+    "question", ["billing roles", "how do we handle leave", "что с отпуском", "Urlaub"]
+)
+def test_few_plain_words_are_broad(question: str) -> None:
+    assert is_broad(question)
+    reply = json.dumps({"query": question, "alternates": ["other words", "more words"]})
+    condensed = read_reply(reply, alternates=True)
+    assert condensed is not None and condensed.alternates == ("other words", "more words")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "INV/2026/00037",
+        "the budget of Zelmira",
+        'the "exact words" please',
+        "which of the two seals of the blue pump has to be greased twice a year",
+    ],
+)
+def test_a_name_a_number_a_quote_or_many_words_are_specific(question: str) -> None:
+    assert not is_broad(question)
+    reply = json.dumps({"query": question or "x 1", "alternates": ["other words"]})
+    condensed = read_reply(reply, alternates=True)
+    assert condensed is not None and condensed.alternates == ()
