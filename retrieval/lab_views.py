@@ -65,9 +65,12 @@ class _Wanted:
 @require_safe
 @never_cache
 def lab(request: HttpRequest) -> HttpResponse:
-    """A question under the microscope; also a kept search, and notes like a note."""
+    """A question under the microscope; also a kept search, and notes like a note.
+
+    A search that was kept is shown to whoever asked it, whatever they own.
+    """
     vaults = list(evaluated_by(request.user).order_by("name"))
-    if not vaults:
+    if not vaults and not request.GET.get("run"):
         raise Http404("Nothing to look at.")
     base = site_knobs()
     wanted = _read(request, vaults, base)
@@ -76,9 +79,9 @@ def lab(request: HttpRequest) -> HttpResponse:
     try:
         if request.GET.get("run"):
             context |= _kept(request, vaults, base)
-        elif wanted.question and wanted.is_valid:
+        elif wanted.question and wanted.is_valid and vaults:
             context |= _searched(request, wanted)
-        if request.GET.get("like"):
+        if request.GET.get("like") and vaults:
             context |= _similar(request, vaults)
     except OperationalError:
         log.exception("lab_failed")

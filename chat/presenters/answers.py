@@ -103,7 +103,7 @@ class ArmRow:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How the passages were found. Timings are milliseconds."""
+    """How the passages were found. Timings are milliseconds. `run`: the kept search's id."""
 
     queries: tuple[str, ...]
     vaults: tuple[str, ...]
@@ -111,6 +111,7 @@ class Found:
     timings: tuple[tuple[str, int], ...]
     milliseconds: int
     notices: tuple[str, ...]
+    run: int = 0
 
     @property
     def arm_names(self) -> list[str]:
@@ -392,4 +393,5 @@ def _found(run: RetrievalRun, names: dict[str, str]) -> Found:
         ),
         milliseconds=round(run.timings.get("total", 0)),
         notices=tuple(run.notices),
+        run=run.pk,
     )

@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from retrieval.lab import own_run, side_of
+from retrieval.core.types import Knobs
+from retrieval.lab import examine, own_run, side_of
 from retrieval.models import RetrievalRun
 from tests.cast import Cast, make_user
 from tests.retrieval.library import embed, make_embedding_model, write_note
@@ -120,6 +122,18 @@ def test_a_kept_search_is_opened_again_by_whoever_asked(library: Cast) -> None:
     assert lab(library.outsider, run=run.pk).status_code == 404
     for odd in ("x", "9" * 30, "0"):
         assert lab(library.owner, run=odd).status_code == 404
+
+
+def test_a_reader_looks_at_a_search_of_their_own_though_they_own_nothing(library: Cast) -> None:
+    async_to_sync(examine)(
+        QUESTION, scope=scope_for(library.mate), knobs=Knobs(), top=5, user_id=library.mate.pk
+    )
+    run = RetrievalRun.objects.get()
+    content = text_of(lab(library.mate, run=run.pk))
+    assert "Ops/Pumps.md" in content
+    assert '<form class="lab-form"' not in content
+    assert lab(library.mate, run=run.pk, q="other", like="Pumps").status_code == 200
+    assert lab(library.mate, run=run.pk + 1).status_code == 404
 
 
 def test_a_kept_search_shows_no_note_that_may_not_be_read_any_more(library: Cast) -> None:
