@@ -39,12 +39,14 @@ def templates() -> list[Path]:
 def loaded(app: str, suffix: str) -> list[Path]:
     """What a page of `app` loads of ours: what every page shares and what the app adds.
 
-    The admin's own sheet is loaded by the admin alone, which loads none of an app.
+    The admin's own sheet is loaded by the admin alone, which loads none of an app, and the
+    script of shared answers by their pages alone.
     """
     return [
         path
         for path in assets(suffix)
-        if path.name != "admin.css" and path.relative_to(ROOT).parts[0] in {"secondbrain", app}
+        if path.name not in {"admin.css", "shared.js"}
+        and path.relative_to(ROOT).parts[0] in {"secondbrain", app}
     ]
 
 
