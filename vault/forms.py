@@ -79,7 +79,7 @@ class RepositoryForm(forms.Form):
         label=_("Token variable"),
         max_length=100,
         required=False,
-        help_text=_("Of a private repository: the name of an environment variable GIT_TOKEN_…"),
+        help_text=_("Of a private repository: an environment variable such as GIT_TOKEN_NOTES"),
     )
 
     def __init__(self, *arguments: Any, may_name_token: bool, **options: Any) -> None:

@@ -49,7 +49,7 @@ def read_git_address(text: str) -> GitAddress:
     if "@" in parts.netloc:
         raise ValueError(
             "Leave user and password out of the address: it is shown to members. Put the token "
-            "into an environment variable GIT_TOKEN_… and name that variable."
+            "into an environment variable such as GIT_TOKEN_NOTES and name that variable."
         )
     if not parts.hostname or parts.query or parts.fragment or _has_blanks(text):
         raise ValueError("Write it like this: https://git.example.com/team/notes.git")
@@ -64,7 +64,7 @@ def read_git_address(text: str) -> GitAddress:
 
 _NO_SSH = (
     "Repositories are not read over ssh: SecondBrain holds no ssh keys. Use the https address; "
-    "for a private repository put a token into an environment variable GIT_TOKEN_…."
+    "for a private repository put a token into an environment variable such as GIT_TOKEN_NOTES."
 )
 
 

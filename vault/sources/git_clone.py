@@ -183,7 +183,8 @@ def _explained(remote: Remote) -> Iterator[None]:
     except HTTPUnauthorized as error:
         raise SourceOffline(
             f"{host} refuses to show the repository without a valid token. Put one into an "
-            "environment variable GIT_TOKEN_…, name it in the vault's settings, and restart."
+            "environment variable such as GIT_TOKEN_NOTES, name it in the vault's settings, and "
+            "restart."
         ) from error
     except NotGitRepository as error:
         raise SourceOffline(
