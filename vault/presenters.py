@@ -270,6 +270,7 @@ def kind_chips(
         Kind.TOO_LARGE: _("Too large"),
         Kind.EXCLUDED: _("Not text"),
         Kind.REFUSED: _("Not by meaning"),
+        Kind.NO_CONTEXT: _("No context"),
         Kind.SUSPICIOUS: _("Suspicious"),
         Kind.WARNINGS: _("Warnings"),
         Kind.WAITING: _("Waiting"),

@@ -22,7 +22,8 @@ from vault import access
 from vault.core.mending import mend_of
 from vault.core.types import Scope
 from vault.counting import in_time
-from vault.models import Chunk, Note, ScrubFinding, SettingsFile, SyncRun, Vault
+from vault.enrichment import enrich_settings, failed_notes
+from vault.models import Chunk, ContextFailure, Note, ScrubFinding, SettingsFile, SyncRun, Vault
 from vault.staleness import pending_chunks, refused_by
 
 # A note of this many characters in a single chunk, or with fewer than this share of its
@@ -43,6 +44,7 @@ class Kind(StrEnum):
     TOO_LARGE = "too-large"
     EXCLUDED = "excluded"
     REFUSED = "refused"
+    NO_CONTEXT = "no-context"
     SUSPICIOUS = "suspicious"
     WARNINGS = "warnings"
     WAITING = "waiting"
@@ -208,6 +210,13 @@ def _refused(looked: Looked) -> QuerySet[Note]:
     return _with_chunks(looked, _refused_chunks(looked))
 
 
+def _no_context(looked: Looked) -> QuerySet[Note]:
+    settings = enrich_settings(looked.vault.pk)
+    if settings is None:
+        return looked.notes.none()
+    return looked.notes.filter(pk__in=failed_notes(settings).values("note_id"))
+
+
 def _waiting(looked: Looked) -> QuerySet[Note]:
     model = looked.vault.embedding_model
     if model is None:
@@ -253,6 +262,7 @@ _notes_of: dict[Kind, Callable[[Looked], QuerySet[Note]]] = {
     Kind.TOO_LARGE: _with_status(Note.Status.EXCLUDED, _UNREAD),
     Kind.EXCLUDED: _with_status(Note.Status.EXCLUDED, ~_UNREAD),
     Kind.REFUSED: _refused,
+    Kind.NO_CONTEXT: _no_context,
     Kind.SUSPICIOUS: _suspicious,
     Kind.WARNINGS: lambda looked: looked.notes.exclude(warnings=[]),
     Kind.WAITING: _waiting,
@@ -287,6 +297,16 @@ def _tell_refused(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
         attempts = max(chunk.embed_attempts for chunk in refused)
         row = _problem(note, Kind.REFUSED, text, mend)
         yield replace(row, severity="partly", line=line, attempts=attempts)
+
+
+def _tell_no_context(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
+    failures = ContextFailure.objects.filter(note__in=[note.pk for note in notes])
+    of_note = {failure.note_id: failure for failure in failures}
+    mend = _("It is found without context lines. They are tried again by themselves.")
+    for note in notes:
+        failure = of_note[note.pk]
+        text = _("No context line: %s") % failure.reason
+        yield replace(_problem(note, Kind.NO_CONTEXT, text, mend), attempts=failure.attempts)
 
 
 def _by_note(chunks: QuerySet[Chunk]) -> dict[int, list[Chunk]]:
@@ -365,6 +385,7 @@ _told: dict[Kind, Callable[[Looked, Sequence[Note]], Iterator[Problem]]] = {
     Kind.TOO_LARGE: _tell_missing(Kind.TOO_LARGE),
     Kind.EXCLUDED: _tell_missing(Kind.EXCLUDED),
     Kind.REFUSED: _tell_refused,
+    Kind.NO_CONTEXT: _tell_no_context,
     Kind.SUSPICIOUS: _tell_suspicious,
     Kind.WARNINGS: _tell_warnings,
     Kind.WAITING: _tell_waiting,

@@ -11,13 +11,16 @@ import pytest
 from django.db import connection, connections, transaction
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 
+from providers.models import ChatModel, Provider
 from tests.cast import Cast, make_user, make_vault
 from tests.vault.folders import Folder, make_folder
 from tests.vault.notes import make_model, make_note
 from vault.counting import in_time
 from vault.embedding import embed_pending
-from vault.models import Chunk, Job, Note, ScrubFinding, SyncRun, VaultMember
+from vault.enrichment import enrich_settings, switch_off, switch_on
+from vault.models import Chunk, ContextFailure, Job, Note, ScrubFinding, SyncRun, VaultMember
 from vault.problems import Kind, Looked, list_problems, problem_counts, wrong_in_all
 from vault.reindexing import reindex_failed, reindex_notes
 from vault.status import vault_status
@@ -89,6 +92,25 @@ def test_a_note_that_waits_says_how_many_passages_wait(folder: Folder) -> None:
     assert row.reason.startswith("1 passage waits")
     embed_pending(folder.vault.pk, most_seconds=60)
     assert list_problems(Looked(folder.vault), kind=Kind.WAITING) == []
+
+
+def test_a_note_that_has_no_context_line_says_why(folder: Folder) -> None:
+    note = make_note(folder.vault, "a.md", "words")
+    provider = Provider.objects.create(slug="talker", name="Talker", kind="fake", needs_key=False)
+    model = ChatModel.objects.create(provider=provider, name="cite")
+    switch_on(folder.vault.pk, model, summarize=False, user_id=None)
+    settings = enrich_settings(folder.vault.pk)
+    assert settings is not None
+    ContextFailure.objects.create(
+        note=note, content_hash=note.content_hash, made_under=settings.key,
+        reason="The answer was no list.", attempts=2, retry_after=timezone.now(),
+    )  # fmt: skip
+    looked = Looked(folder.vault)
+    (row,) = list_problems(looked, kind=Kind.NO_CONTEXT) or []
+    assert (row.severity, row.attempts) == ("doubtful", 2)
+    assert "The answer was no list." in row.reason
+    switch_off(folder.vault.pk)
+    assert list_problems(looked, kind=Kind.NO_CONTEXT) == []
 
 
 def test_secrets_are_named_by_kind_and_line_and_never_by_value(folder: Folder) -> None:
