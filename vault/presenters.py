@@ -16,7 +16,8 @@ from django.utils.translation import ngettext
 from vault import access
 from vault.core.names import file_name, without_suffix
 from vault.models import Note, SyncRun, Vault, VaultMember
-from vault.problems import Kind, wrong_in_all
+from vault.problem_kinds import Kind
+from vault.problems import wrong_in_all
 from vault.status import CurrentJob, VaultStatus, counts_in
 
 # A tree of more notes shows whole only the folders on the way to the open note.

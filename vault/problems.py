@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -18,12 +17,11 @@ from django.db.models.functions import Length
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from vault import access
 from vault.core.mending import mend_of
-from vault.core.types import Scope
 from vault.counting import in_time
 from vault.enrichment import enrich_settings, failed_notes
-from vault.models import Chunk, ContextFailure, Note, ScrubFinding, SettingsFile, SyncRun, Vault
+from vault.models import Chunk, ContextFailure, Note, ScrubFinding, SettingsFile, SyncRun
+from vault.problem_kinds import NOT_WRONG, Kind, Looked, Problem
 from vault.staleness import pending_chunks, refused_by
 
 # A note of this many characters in a single chunk, or with fewer than this share of its
@@ -33,73 +31,6 @@ LEAST_SHARE = 0.5
 SHORTEST_SUSPICIOUS = 1000
 # Findings that one row names; the note's page shows the rest in their places.
 MOST_NAMED = 5
-
-
-class Kind(StrEnum):
-    """What may be wrong; the order is that of the list of everything."""
-
-    FAILED = "failed"
-    UNREAD = "unread"
-    SETTINGS = "settings"
-    TOO_LARGE = "too-large"
-    EXCLUDED = "excluded"
-    REFUSED = "refused"
-    NO_CONTEXT = "no-context"
-    SUSPICIOUS = "suspicious"
-    WARNINGS = "warnings"
-    WAITING = "waiting"
-    EMPTY = "empty"
-    SECRETS = "secrets"
-
-
-# What asks for nobody's hand is listed only when it is asked for.
-NOT_WRONG = (Kind.WAITING, Kind.EMPTY, Kind.SECRETS)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong with one file. `path` is relative to the vault.
-
-    `severity` is "missing" (it cannot be found), "partly" (some of it cannot, or not by
-    meaning), "doubtful" (all of it can be found; look whether it was read rightly) or
-    "setting" (a settings file of the vault: what stands there does not hold).
-    """
-
-    path: str
-    reason: str
-    mend: str
-    severity: str
-    line: int | None = None
-    note_id: int | None = None
-    kind: str = ""
-    attempts: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """A vault as somebody may see it; without a scope, all of it."""
-
-    vault: Vault
-    scope: Scope | None = None
-
-    @property
-    def notes(self) -> QuerySet[Note]:
-        """Its notes, those of closed folders left out."""
-        notes = Note.objects.filter(vault=self.vault)
-        return notes if self.scope is None else access.notes_in(self.scope).filter(vault=self.vault)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether no folder is closed."""
-        return self.scope is None or not self.scope.rules
-
-    def only_open(self, chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
-        """Chunks of the vault less those of closed folders."""
-        return chunks if self.is_whole else chunks.filter(note__in=self.notes)
-
-    def opens(self, path: str) -> bool:
-        """Whether the file at `path` may be named."""
-        return self.scope is None or self.scope.opens(self.vault.pk, path)
 
 
 def problem_counts(looked: Looked) -> dict[Kind, int | None]:

@@ -19,7 +19,8 @@ from django.views.decorators.http import require_POST, require_safe
 from vault import access, presenters
 from vault.forms import read_number
 from vault.models import SyncRun, Vault
-from vault.problems import Kind, Looked, list_problems, problem_counts, wrong_in_all
+from vault.problem_kinds import Kind, Looked
+from vault.problems import list_problems, problem_counts, wrong_in_all
 from vault.reindexing import reindex_failed, reindex_notes
 from vault.tasks import request_embed, request_sync
 

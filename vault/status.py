@@ -13,7 +13,8 @@ from vault.core.types import Scope
 from vault.counting import in_time
 from vault.generations import generation
 from vault.models import Chunk, Job, Note, SyncRun, Vault
-from vault.problems import NOT_WRONG, Kind, Looked, Problem, list_problems
+from vault.problem_kinds import NOT_WRONG, Kind, Looked, Problem
+from vault.problems import list_problems
 from vault.staleness import pending_chunks, refused_by, stale_chunks
 
 # Problems that a status names; the pages of problems show all.

@@ -21,7 +21,8 @@ from vault.counting import in_time
 from vault.embedding import embed_pending
 from vault.enrichment import enrich_settings, switch_off, switch_on
 from vault.models import Chunk, ContextFailure, Job, Note, ScrubFinding, SyncRun, VaultMember
-from vault.problems import Kind, Looked, list_problems, problem_counts, wrong_in_all
+from vault.problem_kinds import Kind, Looked
+from vault.problems import list_problems, problem_counts, wrong_in_all
 from vault.reindexing import reindex_failed, reindex_notes
 from vault.status import vault_status
 

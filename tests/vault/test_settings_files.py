@@ -11,7 +11,7 @@ import pytest
 from providers.models import ChatModel, Origin, Provider
 from tests.vault.folders import Folder, make_folder
 from vault.models import SettingsFile, SyncRun
-from vault.problems import Problem
+from vault.problem_kinds import Problem
 from vault.settings_files import own_settings
 from vault.status import vault_status
 

@@ -1,0 +1,79 @@
+"""What may be wrong with a note, one thing that is, and for whom it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import QuerySet
+
+from vault import access
+from vault.core.types import Scope
+from vault.models import Chunk, Note, Vault
+
+
+class Kind(StrEnum):
+    """What may be wrong; the order is that of the list of everything."""
+
+    FAILED = "failed"
+    UNREAD = "unread"
+    SETTINGS = "settings"
+    TOO_LARGE = "too-large"
+    EXCLUDED = "excluded"
+    REFUSED = "refused"
+    NO_CONTEXT = "no-context"
+    SUSPICIOUS = "suspicious"
+    WARNINGS = "warnings"
+    WAITING = "waiting"
+    EMPTY = "empty"
+    SECRETS = "secrets"
+
+
+# What asks for nobody's hand is listed only when it is asked for.
+NOT_WRONG = (Kind.WAITING, Kind.EMPTY, Kind.SECRETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with one file. `path` is relative to the vault.
+
+    `severity` is "missing" (it cannot be found), "partly" (some of it cannot, or not by
+    meaning), "doubtful" (all of it can be found; look whether it was read rightly) or
+    "setting" (a settings file of the vault: what stands there does not hold).
+    """
+
+    path: str
+    reason: str
+    mend: str
+    severity: str
+    line: int | None = None
+    note_id: int | None = None
+    kind: str = ""
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A vault as somebody may see it; without a scope, all of it."""
+
+    vault: Vault
+    scope: Scope | None = None
+
+    @property
+    def notes(self) -> QuerySet[Note]:
+        """Its notes, those of closed folders left out."""
+        notes = Note.objects.filter(vault=self.vault)
+        return notes if self.scope is None else access.notes_in(self.scope).filter(vault=self.vault)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no folder is closed."""
+        return self.scope is None or not self.scope.rules
+
+    def only_open(self, chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
+        """Chunks of the vault less those of closed folders."""
+        return chunks if self.is_whole else chunks.filter(note__in=self.notes)
+
+    def opens(self, path: str) -> bool:
+        """Whether the file at `path` may be named."""
+        return self.scope is None or self.scope.opens(self.vault.pk, path)
