@@ -123,7 +123,8 @@ def take_turns(
     # What is refused does not wait: the job sees only the chunks of its turn.
     waiting = Chunk.objects.filter(vault_id=vault_id)
     for number in range(rounds):
-        part = chunks[2 * number * each : 2 * (number + 1) * each]
+        part = list(chunks[2 * number * each : 2 * (number + 1) * each])
+        part.sort(key=lambda chunk: chunk.tokens)  # both get texts of the same lengths
         bare, stored = part[0::2], part[1::2]
         waiting.update(embed_failed="not its turn", embed_failed_by=space_of(vault_id))
         waiting.filter(pk__in=[c.pk for c in stored]).update(embed_failed="", embed_failed_by="")

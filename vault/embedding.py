@@ -18,9 +18,11 @@ from django.db import transaction
 from providers.core.errors import BadRequest, ProtocolError, ProviderError
 from providers.core.protocols import Embedder, Vectors
 from providers.core.types import Usage
+from providers.limits import FREE_KINDS
 from providers.models import EmbeddingModel
 from providers.registry import embedder
 from providers.usage import record_usage
+from vault.core.tokens import estimate_tokens
 from vault.locks import Work, only_one
 from vault.models import Chunk, ChunkVector, NoteVector
 from vault.note_vectors import write_note_vectors
@@ -225,7 +227,7 @@ class _Run:
     def _call(self, chunks: Sequence[Chunk]) -> Vectors:
         """Vectors of the chunks' texts; the call is recorded whatever becomes of it."""
         texts = [chunk.vector_text() for chunk in chunks]
-        usage = Usage(input_tokens=sum(self.backend.count_tokens(text) for text in texts))
+        usage = Usage(input_tokens=sum(map(self._count_tokens(), texts)))
         started = time.monotonic()
         failed_with = ""
         try:
@@ -243,6 +245,12 @@ class _Run:
                 failed_with=failed_with,
             )
         return self._checked(vectors, len(texts))
+
+    def _count_tokens(self) -> Callable[[str], int]:
+        """Nobody pays for a model of this machine: its exact count would take half the time
+        that the product adds to embedding."""
+        is_free = self.model.provider.kind in FREE_KINDS
+        return estimate_tokens if is_free else self.backend.count_tokens
 
     def _checked(self, vectors: Vectors, count: int) -> Vectors:
         expected = (count, self.model.dimensions)
