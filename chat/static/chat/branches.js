@@ -48,9 +48,9 @@ export class Branches {
     if (!response.ok) { form.submit(); return; } // the page itself says what is wrong
     await this.show();
     const place = this.root.querySelector(`[id="m-${button.value}"]`);
-    const arrows = place?.querySelector("[data-branch]:not(article .answer *)") ?? place?.querySelector("[data-branch]");
+    const buttons = [...(place?.querySelector("[data-branch]")?.querySelectorAll("button:enabled") ?? [])];
     place?.scrollIntoView({ block: "nearest" });
-    (arrows?.querySelector(isBack ? ".back:enabled" : "button:not(.back):enabled") ?? arrows?.querySelector("button:enabled"))?.focus();
+    (buttons.find((each) => each.matches(".back") === isBack) ?? buttons[0])?.focus();
   }
 
   onKey(event) {

@@ -286,7 +286,7 @@ class Chat {
 
   /** Something was done with a conversation, perhaps with this one. */
   onActed({ conversation, title, gone, reload, list }) {
-    if (!this.root.isConnected) { document.getElementById("panel").chat.refreshList(); return; } // taken back later, in the panel
+    if (!this.root.isConnected) { document.getElementById("panel").chat.refreshList(); return; }
     if (title && conversation === this.conversation) this.showTitle(title);
     if (list) this.root.querySelector("[data-place]").dataset.place = "";
     if (gone && gone === this.conversation) this.root.querySelector("[data-new]").click();
@@ -393,7 +393,7 @@ async function load(panel, url) {
   const response = await fetch(address);
   if (!response.ok || response.redirected) throw new Error(response.statusText);
   panel.chat?.close();
-  const toasts = document.getElementById("toasts"); // what was said stays, with its Undo
+  const toasts = document.getElementById("toasts");
   document.body.append(toasts);
   panel.innerHTML = await response.text();
   panel.append(toasts);
