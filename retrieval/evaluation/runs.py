@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from retrieval.core.filters import Filter
 from retrieval.core.metrics import Scores
 from retrieval.core.types import Fusion, Knobs, Mode
 from retrieval.evaluation.questions import golden_notes, read_golden_notes
@@ -95,6 +96,7 @@ def knobs_from(stored: dict[str, Any]) -> Knobs:
     known = {name: value for name, value in stored.items() if name in names}
     known["mode"] = Mode(known.get("mode", Mode.HYBRID))
     known["fusion"] = Fusion(known.get("fusion", Fusion.CONVEX))
+    known["filters"] = tuple(Filter(**each) for each in known.get("filters", ()))
     return Knobs(**known)
 
 
