@@ -157,11 +157,11 @@ def check_job(job: Job) -> Again | None:
         )
     except Busy:
         return Again(after=BUSY_AGAIN)
-    if run.counts["left"]:
+    if run.counts.get("left"):
         request_sync(vault_id)
-    if run.counts["orphans"]:
+    if run.counts.get("orphans"):
         request_cleanup(vault_id)
-    if run.counts["vectors"] or ready_to_switch(vault_id):
+    if run.counts.get("vectors") or ready_to_switch(vault_id):
         request_embed(vault_id)
     return None
 

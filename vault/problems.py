@@ -17,6 +17,7 @@ from django.db.models.functions import Length
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from vault.core.golden_notes import GOLDEN
 from vault.core.mending import mend_of
 from vault.counting import in_time
 from vault.enrichment import enrich_settings, failed_notes
@@ -175,12 +176,20 @@ def _suspicious(looked: Looked) -> QuerySet[Note]:
     one = Q(pieces__lte=1, length__gt=LONG_FOR_ONE_CHUNK)
     little = Q(length__gt=SHORTEST_SUSPICIOUS, inside__lt=F("length") * LEAST_SHARE)
     none = Q(length__gt=SHORTEST_SUSPICIOUS, pieces=0)
-    return measured.filter(one | little | none)
+    return measured.filter(one | little | none).exclude(pk__in=_golden(looked))
 
 
 def _empty(looked: Looked) -> QuerySet[Note]:
     chunks = Chunk.objects.filter(vault=looked.vault, note_id=OuterRef("pk"))
-    return looked.notes.filter(~Exists(chunks), status=Note.Status.INDEXED)
+    bare = looked.notes.filter(~Exists(chunks), status=Note.Status.INDEXED)
+    return bare.exclude(pk__in=_golden(looked))
+
+
+def _golden(looked: Looked) -> QuerySet[Note, int]:
+    """Notes of golden questions, which are kept out of search on purpose."""
+    named = Q(path__iregex=rf"(^|/){GOLDEN}\.(md|markdown)$")
+    said = Q(properties__type__iexact=GOLDEN) | Q(properties__contains={GOLDEN: True})
+    return looked.notes.filter(named | said).values_list("pk", flat=True)
 
 
 def _secrets(looked: Looked) -> QuerySet[Note]:

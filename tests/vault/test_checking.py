@@ -202,6 +202,14 @@ def test_whoever_waits_for_the_index_waits_for_its_check(folder: Folder) -> None
     assert jobs.run(Job.objects.get(kind="check").pk)
 
 
+def test_a_check_beside_an_embedding_job_leaves_the_vectors_to_it(folder: Folder) -> None:
+    index_tasks.request_checks()
+    jobs.want("embed", key=f"embed:{folder.vault.pk}", vault_id=folder.vault.pk)
+    assert jobs.run(Job.objects.get(kind="check").pk)
+    job = Job.objects.get(kind="check")
+    assert (job.state, job.last_error) == (Job.State.DONE, "")
+
+
 def test_a_check_is_no_reading_of_the_vault(folder: Folder) -> None:
     from vault.status import vault_status
 

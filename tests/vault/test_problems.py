@@ -310,3 +310,13 @@ def test_a_run_has_a_page_with_every_warning(cast: Cast) -> None:
 def test_a_long_note_without_a_passage_is_suspicious(folder: Folder) -> None:
     note = make_note(folder.vault, "a.md", "word " * 2000)
     assert list(problems(folder, Kind.SUSPICIOUS)) == [note.path]
+
+
+def test_a_note_of_golden_questions_is_neither_suspicious_nor_empty(folder: Folder) -> None:
+    """It is kept out of search on purpose."""
+    make_note(folder.vault, "Tests/golden-questions.md", "word " * 2000)
+    make_note(folder.vault, "b.md", "word " * 2000, properties={"type": "golden-questions"})
+    make_note(folder.vault, "c.md", "word " * 2000, properties={"golden-questions": True})
+    other = make_note(folder.vault, "d.md", "word " * 2000, properties={"type": "plan"})
+    assert list(problems(folder, Kind.SUSPICIOUS)) == [other.path]
+    assert list(problems(folder, Kind.EMPTY)) == [other.path]
