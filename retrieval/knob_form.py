@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -87,9 +87,10 @@ def knob_query(knobs: Knobs, base: Knobs, *, prefix: str = "") -> dict[str, str]
 def describe(knobs: Knobs, base: Knobs) -> str:
     """In words what of `knobs` differs from `base`."""
     labels = _labels()
+    values = {each.name: getattr(knobs, each.name) for each in fields(Knobs)}
     different = [
         f"{labels.get(name, (name,))[0]} {_choice_label(name, _shown(value))}"
-        for name, value in asdict(knobs).items()
+        for name, value in values.items()
         if value != getattr(base, name)
     ]
     return ", ".join(different) or _("as set")
@@ -117,6 +118,8 @@ def _read(name: str, given: str, current: Any) -> Any:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return _ON if value else _OFF
+    if isinstance(value, tuple):
+        return " ".join(each.raw for each in value)
     return str(value)
 
 
@@ -144,6 +147,8 @@ def _labels() -> dict[str, tuple[str, str]]:
         "token_budget": (_("Tokens"), _("Of all passages together.")),
         "passages": (_("Passages"), _("Given to the model.")),
         "alternates": (_("Alternates"), _("Other wordings of a follow-up.")),
+        "linked_notes": (_("Linked notes"), _("Notes that a hit links to come along.")),
+        "filters": (_("Filters"), _("Which notes may be found.")),
     }
 
 

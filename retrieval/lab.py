@@ -13,6 +13,7 @@ from retrieval.core.query import parse_query
 from retrieval.core.snippets import Snippet, make_snippet
 from retrieval.core.types import Arm, Candidate, Fusion, Knobs, Mode
 from retrieval.database import in_database
+from retrieval.evaluation.runs import knobs_from
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.models import RetrievalRun
 from retrieval.options import rerank_model
@@ -233,6 +234,4 @@ def _path_words(facts: ScopeFacts) -> str:
 
 def stored_knobs(run: RetrievalRun, base: Knobs) -> Knobs:
     """The knobs that a kept search ran under; `base` where it does not say."""
-    known = {name: run.knobs[name] for name in asdict(base) if name in run.knobs}
-    found = replace(base, **known)
-    return replace(found, mode=Mode(found.mode), fusion=Fusion(found.fusion))
+    return knobs_from({**asdict(base), **run.knobs})
