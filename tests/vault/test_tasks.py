@@ -19,7 +19,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: Path, settings: Settings) -> Folder:
+    settings.JOBS_AFTER_SYNC = ()  # of other apps
     provider = Provider.objects.create(slug="fake", name="Fake", kind="fake", needs_key=False)
     model = EmbeddingModel.objects.create(provider=provider, name="hash", dimensions=64)
     folder = make_folder(tmp_path / "notes", embedding_model=model)
