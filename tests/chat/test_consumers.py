@@ -220,9 +220,10 @@ async def test_withdrawn_reasoning_is_taken_back_from_who_saw_it_and_who_comes_l
     await socket.say(type="ask", text="When did the pump fail?")
     accepted = await socket.hear()
     await socket.hear_type("reset")
-    await socket.hear_type("delta")
+    said = await socket.hear_type("delta")
     conversation = await Conversation.objects.aget(pk=accepted["conversation"])
-    while (shown := (await sync_to_async(thread)(conversation, people.mate))[1])["seq"] < 6:
+    read = sync_to_async(thread)
+    while (shown := (await read(conversation, people.mate))[1])["seq"] < said["seq"]:
         await asyncio.sleep(0.01)
     assert shown["text"] == "In March."
     going_on.set()
