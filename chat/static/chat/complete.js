@@ -90,7 +90,6 @@ export class Completer {
       return option;
     }));
     this.list.hidden = !offers.length;
-    this.text.setAttribute("aria-expanded", String(this.isOpen));
     if (this.isOpen) this.mark(0);
     else this.text.removeAttribute("aria-activedescendant");
   }
