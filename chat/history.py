@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 from uuid import UUID
@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
+from chat.continuing import Begun, unfinished_answer
 from chat.core.asking import Ask, Refused, not_found
 from chat.core.branches import branch_through, branch_to
 from chat.core.events import RunIds
@@ -44,27 +45,33 @@ class Turn:
     vaults: tuple[str, ...] | None
     title: str
     is_first: bool
+    begun: Begun | None = None
 
 
 def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float) -> Turn:
     """Keep the question, the empty answer and the run. Raises Refused.
 
-    With `ask.again` the named answer is written anew, beside the old one; with `ask.edit`
-    the question is asked in place of the named one. The new branch is the one shown.
+    With `ask.again` the named answer is written anew, beside the old one; with
+    `ask.continues` it goes on in a new version, in its own mode. With `ask.edit` the
+    question is asked in place of the named one. The new branch is the one shown.
     """
     try:
         with transaction.atomic():
             conversation = _conversation(user, ask)
             end_abandoned(conversation.runs.active().values_list("pk", flat=True))
             _check_number_of_runs(user)
-            question = _question_again(conversation, ask) or _new_question(conversation, ask)
+            cut = _unfinished(user, conversation, ask)
+            question = (cut.parent if cut else _question_again(conversation, ask)) or _new_question(
+                conversation, ask
+            )
             before = _said_before(question, lost_answers(user))
+            told = [m for m in (*before, cut) if m and m.role == Message.Role.ASSISTANT]
             answer = Message.objects.create(
                 conversation=conversation,
                 parent=question,
                 role=Message.Role.ASSISTANT,
                 status=Message.Status.RUNNING,
-                told=[str(m.pk) for m in before if m.role == Message.Role.ASSISTANT],
+                told=[str(message.pk) for message in told],
             )
             _drop_old_events(conversation)
             run = Run.objects.create(
@@ -83,12 +90,13 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
         ids=RunIds(run=run.pk, conversation=conversation.pk, message=answer.pk),
         user_id=user.pk,
         user_message=question.pk,
-        ask=ask,
+        ask=replace(ask, mode=cut.mode) if cut else ask,
         question=question.text,
         history=tuple(ChatMessage(_SPEAKERS[m.role], m.text) for m in before),
         vaults=ask.vaults if ask.vaults is not None else _slugs(conversation.vaults),
         title=conversation.title,
         is_first=question.parent_id is None and not conversation.title_is_final,
+        begun=Begun(cut.pk, cut.text, cut.usage) if cut else None,
     )
 
 
@@ -131,7 +139,7 @@ def own_answer(user: User, conversation_id: UUID, answer_id: UUID) -> Message:
 
 def _conversation(user: User, ask: Ask) -> Conversation:
     if ask.conversation is None:
-        if ask.again is not None or ask.edit is not None:
+        if (ask.again, ask.continues, ask.edit) != (None, None, None):
             raise not_found()
         return Conversation.objects.create(
             owner=user,
@@ -154,6 +162,12 @@ def _check_number_of_runs(user: User) -> None:
             f"{running} of your questions are being answered. Wait for one, or stop one.",
             status=429,
         )
+
+
+def _unfinished(user: User, conversation: Conversation, ask: Ask) -> Message | None:
+    if ask.continues is None:
+        return None
+    return unfinished_answer(user, conversation, ask.continues)
 
 
 def _question_again(conversation: Conversation, ask: Ask) -> Message | None:

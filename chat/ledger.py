@@ -20,7 +20,7 @@ from chat.sources import quotables_of
 
 INTERRUPTED = "interrupted"
 INTERRUPTED_TEXT = "The answer was interrupted: the server stopped while it was being written."
-INTERRUPTED_MEND = "What was written is kept. Ask again to get the whole answer."
+INTERRUPTED_MEND = "What was written is kept. Continue to have the rest."
 
 
 @dataclass(frozen=True, slots=True)

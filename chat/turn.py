@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -13,10 +13,12 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from chat.abstaining import find_nearest, keep_nearest, nothing_found
+from chat.continuing import take_sources
 from chat.core.asking import clean_answer
 from chat.core.citations import Quotable
 from chat.core.events import EventType
 from chat.core.prompt import ModelLimits, Prompt, PromptParts, PromptPassage, build_prompt
+from chat.core.seam import Seam
 from chat.database import in_database, release_connection
 from chat.history import Turn
 from chat.models import Message, Source
@@ -105,6 +107,7 @@ SHORTENED = "The model takes less text than its settings say: asking again with 
 class _Answer:
     """What the model has said so far."""
 
+    seam: Seam
     text: str = ""
     is_thinking: bool = False
     usage: Usage = field(default_factory=Usage)
@@ -126,24 +129,27 @@ async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]
     """
     options = await in_database(_options, turn, providing)
     retrieval = await _search(turn, options, providing)
-    sources = await in_database(save_sources, turn.ids.message, retrieval)
+    sources = await in_database(_keep_sources, turn, retrieval)
     window = options.model.context_window
     prompt = _prompt(turn, options, sources, providing, window=window)
     shorter = _prompt(turn, options, sources, providing, window=window // 2)
     nearly_used = await in_database(providing.limit_notices, turn.user_id, options.model)
-    notices = (*options.notices, *nearly_used, *retrieval.notices, *prompt.notices)
+    begun = [turn.begun.notice] if turn.begun else []
+    notices = (*begun, *options.notices, *nearly_used, *retrieval.notices, *prompt.notices)
     await in_database(_note_plan, turn, options, notices)
     yield Sourced(
         data=_sources_json(options, retrieval, sources, notices),
         quotables=tuple(quotable(source) for source in sources),
         adds_marks=options.adds_sources,
     )
-    if options.mode == "notes_only" and not sources:
+    if turn.begun:
+        yield Words(turn.begun.text)
+    elif options.mode == "notes_only" and not sources:
         await _look_around(turn, options, retrieval, providing)
         yield Words(await in_database(nothing_found, retrieval))
         yield Finished(Usage())
         return
-    answer = _Answer()
+    answer = _Answer(_seam(turn))
     yield Said(EventType.STATUS, {"stage": "writing", "text": "Writing"})
     requests = (prompt.request, shorter.request)
     async with aclosing(_ask_model(turn, options.model, requests, providing, answer)) as parts:
@@ -159,8 +165,8 @@ def _options(turn: Turn, providing: Providing) -> TurnOptions:
 
 
 async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Retrieval:
-    """Passages the asker may read now. No notes: nothing is searched."""
-    if options.mode == "no_notes":
+    """Passages the asker may read now. No notes, or an answer that goes on: nothing is searched."""
+    if options.mode == "no_notes" or turn.begun:
         return Retrieval(queries=(), passages=(), arms=(), timings={}, searched_vaults=())
     scope = await in_database(_scope, turn, options)
     try:
@@ -176,6 +182,16 @@ async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Ret
         return replace(found, notices=(*filter(None, [narrowed.notice]), *found.notices))
     finally:
         await release_connection()
+
+
+def _keep_sources(turn: Turn, retrieval: Retrieval) -> list[Source]:
+    if turn.begun:
+        return take_sources(turn.begun, turn.ids.message)
+    return save_sources(turn.ids.message, retrieval)
+
+
+def _seam(turn: Turn) -> Seam:
+    return Seam(turn.begun.text if turn.begun else "")
 
 
 def _scope(turn: Turn, options: TurnOptions) -> Scope:
@@ -232,6 +248,7 @@ def _prompt(
         passages=passages,
         history=turn.history,
         mark=secrets.token_hex(8),
+        begun=turn.begun.text if turn.begun else "",
     )
     limits = ModelLimits(options.model.name, window, options.model.max_output_tokens)
     return build_prompt(parts, limits, count_tokens=providing.counter_for(options.model))
@@ -250,22 +267,10 @@ async def _ask_model(
         provider = providing.chat_provider(model, user_id=turn.user_id)
         async with aclosing(_stream_what_fits(provider, requests, answer)) as parts:
             async for part in parts:
-                if isinstance(part, TextDelta | ReasoningDelta):
-                    answer.written.append(part.text)
-                if isinstance(part, Usage):
-                    answer.usage = part
-                elif isinstance(part, Said):
-                    yield part
-                elif isinstance(part, ReasoningDelta):
-                    if not answer.is_thinking:
-                        answer.is_thinking = True
-                        yield Said(EventType.STATUS, {"stage": "thinking", "text": "Thinking"})
-                elif isinstance(part, Withdrawal):
-                    answer.text = ""
-                    yield Withdrawn()
-                elif isinstance(part, TextDelta) and (text := clean_answer(part.text)):
-                    answer.text += text
-                    yield Words(text)
+                for said in _heard(part, turn, answer):
+                    yield said
+            if rest := answer.seam.finish():
+                yield Words(rest)
         _check_answer(answer)
     except ProviderError as error:
         failed_with = error.code
@@ -275,6 +280,29 @@ async def _ask_model(
             "answer", model, answer.spent(), user_id=turn.user_id, began=began, code=failed_with
         )
         await release_connection()
+
+
+def _heard(part: StreamPart | Said, turn: Turn, answer: _Answer) -> Iterator[TurnPart]:
+    """What the reader is told of a part, once `answer` has taken it in."""
+    if isinstance(part, TextDelta | ReasoningDelta):
+        answer.written.append(part.text)
+    if isinstance(part, Usage):
+        answer.usage = part
+    elif isinstance(part, Said):
+        yield part
+    elif isinstance(part, ReasoningDelta):
+        if not answer.is_thinking:
+            answer.is_thinking = True
+            yield Said(EventType.STATUS, {"stage": "thinking", "text": "Thinking"})
+    elif isinstance(part, Withdrawal):
+        answer.text, answer.seam = "", _seam(turn)
+        yield Withdrawn()
+        if turn.begun:
+            yield Words(turn.begun.text)
+    elif isinstance(part, TextDelta) and (text := clean_answer(part.text)):
+        answer.text += text
+        if new := answer.seam.push(text):
+            yield Words(new)
 
 
 async def _stream_what_fits(

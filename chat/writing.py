@@ -308,7 +308,7 @@ class LiveRun:
             error=ending.text,
             mend=ending.mend,
             cut_short=ending.usage.stop_reason == "length",
-            usage=usage_json(ending.usage),
+            usage=self._tokens(ending.usage),
             citations=citations,
         )
         last = Event(self.seq + 1, ending.type, last_data(ending, close, rendered.html))
@@ -329,6 +329,11 @@ class LiveRun:
             self._publish_words()
             self._publish_blocks(self._blocks.finish)
         return marked
+
+    def _tokens(self, usage: Usage) -> dict[str, int]:
+        """What the answer took, with its beginning where it goes on from one."""
+        begun = self.turn.begun.usage if self.turn.begun else {}
+        return {name: n + begun.get(name, 0) for name, n in usage_json(usage).items()}
 
     async def _save_end(self, last: Event, close: Close) -> bool:
         """Whether the end was kept, with patience for a database that restarts."""

@@ -39,9 +39,9 @@ def not_found() -> Refused:
 class Ask:
     """A question to answer. None means: not chosen here, use the settings.
 
-    `again` names an answer that is to be written anew, in place of a new question. `edit`
-    names a question that this one is asked in place of. `temporary` begins a conversation
-    that is kept for a day.
+    `again` names an answer that is to be written anew, in place of a new question;
+    `continues` one that ended early and is to go on. `edit` names a question that this one
+    is asked in place of. `temporary` begins a conversation that is kept for a day.
     """
 
     text: str = ""
@@ -51,6 +51,7 @@ class Ask:
     model: int | None = None
     persona: int | None = None
     again: UUID | None = None
+    continues: UUID | None = None
     edit: UUID | None = None
     temporary: bool = False
     client_id: str = ""
@@ -59,15 +60,20 @@ class Ask:
 def parse_ask(data: Mapping[str, Any]) -> Ask:
     """The Ask that `data` describes. Raises BadAsk."""
     again = parse_uuid(data.get("again"), name="again")
+    continues = parse_uuid(data.get("continue"), name="continue")
+    if again and continues:
+        raise BadAsk("“again” and “continue” exclude each other: send one of them.")
+    has_question = not (again or continues)
     return Ask(
-        text="" if again else _question(data.get("text")),
+        text=_question(data.get("text")) if has_question else "",
         conversation=parse_uuid(data.get("conversation"), name="conversation"),
         mode=_mode(data.get("mode")),
         vaults=_slugs(data.get("vaults")),
         model=_number(data.get("model"), name="model"),
         persona=_number(data.get("persona"), name="persona"),
         again=again,
-        edit=None if again else parse_uuid(data.get("edit"), name="edit"),
+        continues=continues,
+        edit=parse_uuid(data.get("edit"), name="edit") if has_question else None,
         temporary=_flag(data.get("temporary"), name="temporary"),
         client_id=_client_id(data.get("id")),
     )

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from chat.continuing import can_continue
 from chat.models import AnswerMode, Conversation, Message
 from chat.presenters.after import After, after_answers
 from chat.threads import thread
@@ -172,6 +173,12 @@ class Answer:
     @property
     def is_running(self) -> bool:
         return self.status == Message.Status.RUNNING
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether it ended early, with something to go on from."""
+        is_there = not self.is_withheld and not self.is_running
+        return is_there and can_continue(self.status, self.text, cut_short=self.cut_short)
 
     @property
     def found_nothing(self) -> bool:

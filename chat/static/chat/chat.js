@@ -90,7 +90,7 @@ class Chat {
     undo();
     this.composer.running(false);
     if (this.composer.queued) this.composer.giveBack(this.composer.unqueue(), "");
-    if (!frame.again && !frame.edit) this.composer.giveBack(frame.text, why);
+    if (!frame.again && !frame.continue && !frame.edit) this.composer.giveBack(frame.text, why);
     else this.composer.refuse(why);
   }
 
@@ -328,9 +328,10 @@ class Chat {
     else if (form.matches("[data-suggestions]")) {
       event.preventDefault();
       this.ask({ text: event.submitter.value });
-    } else if (form.matches("[data-again]")) {
+    } else if (form.matches("[data-again], [data-continue]")) {
       event.preventDefault();
-      this.ask({ again: form.dataset.again, turn: form.closest("[data-turn]") });
+      const { again, continue: cut } = form.dataset;
+      this.ask({ ...(cut ? { continue: cut } : { again }), turn: form.closest("[data-turn]") });
     }
   }
 

@@ -18,7 +18,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
-NAMES = ["id", "text", "conversation", "mode", "vaults", "model", "persona", "again"]
+NAMES = ["id", "text", "conversation", "mode", "vaults", "model", "persona", "again", "continue"]
 
 
 def test_a_whole_question_is_read() -> None:
@@ -47,6 +47,15 @@ def test_an_edit_names_its_question_and_has_words() -> None:
     ):
         with pytest.raises(BadAsk):
             parse_ask(bad)
+
+
+def test_an_answer_that_goes_on_is_named_alone() -> None:
+    ask = parse_ask({"continue": ID, "edit": ID})
+    assert (ask.text, ask.continues, ask.again, ask.edit) == ("", UUID(ID), None, None)
+    with pytest.raises(BadAsk, match="exclude each other"):
+        parse_ask({"continue": ID, "again": ID})
+    with pytest.raises(BadAsk, match="must be a UUID"):
+        parse_ask({"continue": "the last one"})
 
 
 def test_what_is_not_chosen_is_none() -> None:
