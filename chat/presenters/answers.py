@@ -19,6 +19,7 @@ from django.utils.translation import ngettext
 from chat.continuing import can_continue
 from chat.models import AnswerMode, Conversation, Message
 from chat.presenters.after import After, after_answers
+from chat.presenters.versions import Versions, versions_in
 from chat.threads import thread
 from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
@@ -118,26 +119,6 @@ class Found:
     def arm_names(self) -> list[str]:
         """The arms that ran and found something."""
         return list(dict.fromkeys(arm.label for arm in self.arms if arm.ran and arm.found))
-
-
-@dataclass(frozen=True, slots=True)
-class Versions:
-    """Messages in one place of the tree, oldest first, and which of them is shown."""
-
-    shown: str
-    all: tuple[str, ...]
-
-    @property
-    def nth(self) -> int:
-        return self.all.index(self.shown) + 1
-
-    @property
-    def earlier(self) -> str:
-        return self.all[self.nth - 2] if self.nth > 1 else ""
-
-    @property
-    def later(self) -> str:
-        return self.all[self.nth] if self.nth < len(self.all) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +228,7 @@ def turns_of(conversation: Conversation, user: User, *, at: UUID | None = None) 
     for message in messages:
         if not message["active"]:
             continue
-        versions = _versions(message["id"], places[message["parent"]])
+        versions = versions_in(message["id"], places[message["parent"]])
         if message["role"] == Message.Role.USER:
             turns.append(Turn(message["id"], conversation.pk, message["text"], versions=versions))
         elif turns:
@@ -277,11 +258,6 @@ def shared_turns(conversation_id: UUID, messages: Sequence[dict[str, Any]]) -> l
         elif turns:
             turns[-1] = replace(turns[-1], answer=_answer(conversation_id, message))
     return turns
-
-
-def _versions(shown: str, place: list[str]) -> Versions | None:
-    """None where there is only one: nothing is to be chosen."""
-    return Versions(shown, tuple(place)) if len(place) > 1 else None
 
 
 def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
