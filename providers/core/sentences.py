@@ -35,6 +35,10 @@ _LIST_ITEM = re.compile(r"^\s*(?:>\s?)*\s*(?:[-*+]|\d{1,4}[.)])\s")
 # The end of a sentence: closing punctuation and a space, or a full stop of a script that
 # writes without spaces. "e.g. this" and "3.5 bar" go on in lower case or with a digit.
 _END = re.compile(r"(?<=[.!?…।؟])[\"'”’»)\]]*\s+(?=[^\sa-zа-яіїєґ0-9])|(?<=[。！？])[」』”）]*")
+# German writes its ordinals with a full stop and its nouns with a capital: "am 3. März".
+_ORDINAL = re.compile(
+    r"\b\d{1,2}\.\s+(?=(?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert|Quartal))"
+)
 _MOST_CHARACTERS = 600
 
 
@@ -121,12 +125,12 @@ def _row_text(line: str) -> str:
 
 
 def _pieces(block: str) -> list[str]:
-    """A block cut behind the ends of its sentences, never inside code."""
-    codes = [match.span() for match in _CODE_SPAN.finditer(block)]
+    """A block cut behind the ends of its sentences, never inside code or an ordinal."""
+    whole = [match.span() for rule in (_CODE_SPAN, _ORDINAL) for match in rule.finditer(block)]
     ends = [
         match.end()
         for match in _END.finditer(block)
-        if not any(start < match.start() < end for start, end in codes)
+        if not any(start < match.start() < end for start, end in whole)
     ]
     cuts = [0, *ends, len(block)]
     return [block[start:end].strip() for start, end in pairwise(cuts)]

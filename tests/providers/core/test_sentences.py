@@ -69,3 +69,14 @@ def test_the_first_sentence_of_nothing_is_empty() -> None:
 @given(st.text())
 def test_no_text_breaks_it(text: str) -> None:
     assert all(sentence.strip() for sentence in sentences(text))
+
+
+def test_a_german_ordinal_does_not_end_a_sentence() -> None:
+    date = "Die Pumpe fiel am 3. März 2026 aus. Resturlaub verfällt am 31. Dezember."
+    text = f"{date} Es sind 30. Mehr nicht."
+    assert sentences(text) == [
+        "Die Pumpe fiel am 3. März 2026 aus.",
+        "Resturlaub verfällt am 31. Dezember.",
+        "Es sind 30.",
+        "Mehr nicht.",
+    ]
