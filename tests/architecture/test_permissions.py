@@ -343,7 +343,10 @@ def make_world(cast: Cast) -> World:
     reading = SyncRun.objects.create(vault=cast.vault, counts={"created": 1})
     preset = PromptPreset.objects.create(name="nest", text="Who nests?", owner=cast.owner)
     missing = UnansweredQuestion.objects.create(
-        vault=cast.vault, question="Where is Ottokar?", last_asked=timezone.now()
+        vault=cast.vault,
+        question="Where is Ottokar?",
+        cause=UnansweredQuestion.Cause.NOTHING_FOUND,
+        last_asked=timezone.now(),
     )
     things = (run, golden.pk, folder, link, preset, missing)
     return World(cast, note, mate, reading, talk, question, answer, *things)
@@ -356,7 +359,10 @@ def call(row: Row, world: World, who: str) -> HttpResponse:
     url = reverse(row.name, kwargs=row.kwargs(world))
     is_api_post = row.method in {"post", "put"} and row.name.startswith("api-")
     options = {"content_type": "application/json"} if is_api_post else {}
-    return getattr(client, row.method)(url, data=row.data, **options)  # type: ignore[no-any-return]
+    response: HttpResponse = getattr(client, row.method)(url, data=row.data, **options)
+    if response.streaming:  # a file is open until it was read
+        assert b"".join(response)
+    return response
 
 
 def test_every_address_is_in_the_table() -> None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import sync_to_async
 
-from chat import titles
+from chat import small_calls
 from chat.core.events import RunIds
 from chat.models import Conversation
 from chat.titles import make_title, save_title
@@ -51,7 +51,7 @@ async def test_a_failing_model_gives_none(world: World, people: Cast) -> None:
 async def test_a_silent_model_is_not_waited_for(
     world: World, people: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(titles, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(small_calls, "MOST_SECONDS", 0.05)
     assert await title(world, people, asyncio.Event()) is None
     assert (await UsageRecord.objects.aget()).failed_with == "silent"
 

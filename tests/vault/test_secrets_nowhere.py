@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,8 @@ secrets = st.text("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!$%&"
             and any(c.islower() for c in text)
             and any(c.isupper() for c in text)
             and len(set(text)) > 5
+            # By its look the name of a variable, which is no secret.
+            and not re.fullmatch(r"\$[A-Za-z_]\w*|%\w+%", text)
         )
     ),
 )
@@ -110,3 +113,13 @@ def test_a_strong_value_behind_a_label_never_survives(
 ) -> None:
     text = f"{around[0]}\n\n{form.format(secret)}\n\n{around[1]}"
     assert secret.rstrip("!") not in scrub(text).text
+
+
+@pytest.mark.parametrize("secret", ["$A2222234a", "$Ab3!kd9$x", "%Ab3%kd9x!", "$2y$10$Abc9xyz"])
+def test_a_secret_that_begins_as_a_variable_does_is_taken_out(secret: str) -> None:
+    assert secret not in scrub(f"password: {secret}").text
+
+
+@pytest.mark.parametrize("name", ["$DB_PASSWORD", "${DB_PASSWORD}", "$dbPassword2", "%DB_PASS%"])
+def test_the_name_of_a_variable_stays(name: str) -> None:
+    assert name in scrub(f"password: {name}").text

@@ -221,7 +221,8 @@ OTHER_SUBJECT = re.compile(
 # What a template, a schema or a text about secrets writes in their place.
 PLACEHOLDER = re.compile(
     r"your|my.?pass|example|sample|change.?me|change.?this|placeholder|dummy|redacted|insert|replace|"
-    r"goes.?here|\bhere\b|x{4,}|\*{3,}|•{2,}|\.{3}|…|^[<\[{(]|^\$[A-Z_{(]|^%[\w(]+[%)]|\$\{|\{\{|"
+    r"goes.?here|\bhere\b|x{4,}|\*{3,}|•{2,}|\.{3}|…|^[<\[{(]|^\$[{(]|^\$[A-Z_](?!(?:\w*\d){3})\w*$|"
+    r"^%(?:\w+%|\(\w+\)s?)$|\$\{|\{\{|"
     r"^:?[a-z]+:`|^https?://|^\.{0,2}/[\w/.-]*$|^password[12]$",
     re.IGNORECASE,
 )
