@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import Client
 
 from chat.core.asking import Ask
@@ -21,12 +22,19 @@ from providers.core.errors import WrongAddress
 from providers.core.presets import InvalidPresets
 from providers.core.types import ChatMessage, ChatRequest, EmbeddingSpec, Endpoint, RerankSpec
 from providers.forms import ProviderForm
-from providers.models import ChatModel, Provider
+from providers.models import ChatModel, EmbeddingModel, Provider
 from providers.presets import load_presets
+from retrieval.core.types import Mode
+from retrieval.search import search_notes
 from tests.cases.ingested import DATA
 from tests.cast import Cast
 from tests.chat.world import make_model
 from tests.contracts.server import json_reply, serving
+from tests.vault.folders import make_folder
+from vault import jobs
+from vault.access import scope_for
+from vault.models import Chunk, Job, VaultMember
+from vault.tasks import request_sync
 
 URLS: list[dict[str, str]] = json.loads((DATA / "71-base-url-forms" / "urls.json").read_text())
 GOOD = [row for row in URLS if row["chat"].startswith("http")]
@@ -118,6 +126,41 @@ def test_a_key_that_disappears_leaves_everything_usable(
         assert ChatSettings.objects.get(user=cast.mate).model == model
     monkeypatch.setenv("ALPHA_KEY", "sk-alpha-0123456789abcdef")
     assert (turn(cast).model, turn(cast).notices) == (model, ())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_the_embedding_key_words_are_still_found_and_one_job_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The notes wait: no chunk is marked failed, and the same refusal is not met for ever."""
+    provider = Provider.objects.create(
+        slug="alpha",
+        name="Alpha",
+        kind="openai",
+        base_url="https://alpha.example.com/v1",
+        key_variable="ALPHA_KEY",
+    )
+    model = EmbeddingModel.objects.create(provider=provider, name="e", dimensions=3)
+    folder = make_folder(tmp_path / "notes", embedding_model=model)
+    folder.write("Pump.md", "# Pump\n\nThe impeller was worn out in March.\n")
+    monkeypatch.delenv("ALPHA_KEY", raising=False)
+    assert jobs.run(request_sync(folder.vault.pk).pk)
+    for _again in range(3):
+        for job in Job.objects.filter(kind="embed", state="queued"):
+            jobs.run(job.pk)
+    job = Job.objects.get(kind="embed")
+    assert (job.state, job.attempts) == (Job.State.FAILED, 1)
+    assert "Alpha" in job.last_error
+    assert "ALPHA_KEY" in job.last_error
+    assert not Chunk.objects.exclude(embed_failed="").exists()
+    owner = VaultMember.objects.get(vault=folder.vault).user
+    assert owner is not None
+    search = async_to_sync(search_notes)
+    found = search("impeller", scope=scope_for(owner), mode=Mode.HYBRID, limit=5)
+    assert [hit.path for hit in found.hits] == ["Pump.md"]
+    meaning = next(arm for arm in found.arms if arm.name == "meaning")
+    assert not meaning.ran
+    assert "by keyword only" in meaning.reason
 
 
 @pytest.mark.django_db

@@ -15,6 +15,7 @@ from tests.contracts import (
     test_embeddings,
     test_local_backends,
     test_real_embedder,
+    test_real_reranker,
     test_real_server,
     test_rerank,
 )
@@ -28,6 +29,7 @@ MODULES: tuple[tuple[ModuleType, str, str], ...] = (
     (test_embeddings, "Embeddings", "yes"),
     (test_real_embedder, "Embeddings", "real server"),
     (test_rerank, "Rerank", "yes"),
+    (test_real_reranker, "Rerank", "real server"),
     (test_local_backends, "", "yes"),
 )
 # How a parametrised argument that names a backend is called, and its group.
@@ -54,6 +56,8 @@ ALONE = {
     "test_the_same_model_far_and_near_gives_the_same_vectors": ("Embeddings", "openai"),
     "test_an_empty_text_is_embedded_as_well": ("Embeddings", "openai"),
     "test_a_row_with_wrong_dimensions_is_found_out": ("Embeddings", "openai"),
+    "test_every_text_gets_its_place_once": ("Rerank", "cohere"),
+    "test_only_the_best_are_given_and_the_same_each_time": ("Rerank", "cohere"),
     "test_quotes_need_passages_to_quote": ("Chat", "extractive"),
     "test_quotes_let_others_run_between_two_pieces": ("Chat", "extractive"),
     "test_without_notes_and_without_a_model_there_is_nothing_to_write": ("Chat", "extractive"),
