@@ -208,10 +208,8 @@ class ChatModelAdmin(ProviderModelAdmin):
         "provider",
         "is_available",
         "why_not",
-        "missing_since",
         "is_default",
         "context_window",
-        "max_output_tokens",
         "origin",
         "enabled",
     )

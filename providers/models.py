@@ -164,6 +164,7 @@ class UsageRecord(models.Model):
         ANSWER = "answer", _("answer")
         CONDENSE = "condense", _("condense")
         TITLE = "title", _("title")
+        FOLLOW_UPS = "follow-ups", _("what to ask next")
         CONTEXT = "context", _("context line")
         EMBED_QUERY = "embed_query", _("embedding of a query")
         EMBED_PASSAGES = "embed_passages", _("embedding of passages")

@@ -66,6 +66,7 @@ class LimitRow:
     percent: int
     resets: str
     is_spent: bool
+    is_nearly_spent: bool
 
 
 def money(amount: Decimal) -> str:
@@ -102,6 +103,7 @@ def limit_rows(allowances: Sequence[Allowance]) -> list[LimitRow]:
             percent=min(int(allowance.share * 100), 100),
             resets=reset_time(allowance.resets),
             is_spent=allowance.is_spent,
+            is_nearly_spent=allowance.is_nearly_spent,
         )
         for allowance in allowances
     ]

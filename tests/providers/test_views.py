@@ -121,8 +121,13 @@ def test_people_see_the_limits_that_hold_for_them(cast: Cast) -> None:
     make_record(cast.owner, input_tokens=800, output_tokens=10)
     html = page(cast.owner)
     assert "Your limits" in html
-    assert '<progress max="100" value="81" aria-label="owner@example.com: 810 of 1,000' in html
+    assert (
+        '<progress class="nearly-spent" max="100" value="81" aria-label="owner@example.com: 810 '
+        in html
+    )
     assert "Begins anew on" in html
     assert "77,000" not in html
     make_record(cast.owner, input_tokens=800)
-    assert "Used up: choose the quotes without a model" in page(cast.owner)
+    spent = page(cast.owner)
+    assert "Used up: choose the quotes without a model" in spent
+    assert '<progress class="spent"' in spent
