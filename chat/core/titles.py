@@ -22,7 +22,7 @@ _LABEL = regex.compile(
 # How models begin when they talk about the task instead of doing it.
 _CHATTER = regex.compile(
     r"^(?:here(?:'s| is| are)|sure\b|okay\b|ok[,.]|the user\b|let me\b"
-    r"|i(?:'ll| will| need| should)\b)|</?think",
+    r"|i(?:'ll| will| need| should)\b|(?:http|error)\s*:?\s*\d{3}\b)|</?think",
     regex.IGNORECASE,
 )
 _MARKS = "*_#`~\"'“”„«»‘’ \t"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import logging
 import traceback
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from django.contrib import admin
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from pytest_django import Settings
 
 from chat.core.asking import Ask
@@ -142,12 +143,20 @@ def look_at_pages(client: Client, conversation: str) -> Iterator[tuple[str, str]
     for path in paths:
         reply = client.get(path, follow=True)
         yield path, reply.content.decode() + str(dict(reply.headers))
-    for name in ("conversation", "conversation-export"):
-        try:
-            reply = client.get(reverse(name, kwargs={"conversation_id": conversation}))
-        except NoReverseMatch:
-            continue
-        yield name, reply.content.decode()
+    kept = f"/c/{conversation}"
+    for path in (kept, f"{kept}/export", f"{kept}/export?as=json", "/conversations/export"):
+        reply = client.get(path)
+        assert reply.status_code in {200, 404}, path
+        body = b"".join(reply) if reply.streaming else reply.content
+        yield path, _unpacked(body)
+
+
+def _unpacked(body: bytes) -> str:
+    """The text of a page, or of every file in an archive."""
+    if not zipfile.is_zipfile(io.BytesIO(body)):
+        return body.decode()
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return "\n".join(archive.read(name).decode() for name in archive.namelist())
 
 
 def dump_of_every_table() -> Iterator[tuple[str, str]]:
