@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
 import os
 import sys
 import tempfile
@@ -217,6 +216,7 @@ def evaluate(
     """Search for every query as the search page does; figures for dev and for test."""
     from asgiref.sync import async_to_sync
 
+    from retrieval.core.metrics import part_of, score
     from retrieval.core.types import Mode
     from retrieval.models import RetrievalSettings
     from retrieval.search import search_notes
@@ -234,7 +234,8 @@ def evaluate(
         )
         times.append((time.monotonic() - started) * 1000)
         ranked = [hit.path for hit in found.hits]
-        scores[part_of(query["_id"])].append(measure(ranked, relevant[query["_id"]]))
+        got = score(ranked, relevant[query["_id"]])
+        scores[part_of(query["_id"])].append((got.ndcg_10, got.recall_20, got.mrr_10))
     if before:
         RetrievalSettings.objects.filter(pk=1).update(**before)
     times.sort()
@@ -244,23 +245,6 @@ def evaluate(
         for part, rows in scores.items()
         if rows
     ]
-
-
-def part_of(query_id: str) -> str:
-    return "dev" if int(digest(query_id)[0], 16) % 2 == 0 else "test"
-
-
-def measure(ranked: list[str], relevant: dict[str, float]) -> tuple[float, float, float]:
-    """nDCG@10 with linear gain, recall@20, reciprocal rank of the first hit in ten."""
-    gained = sum(
-        relevant.get(document, 0) / math.log2(rank + 1)
-        for rank, document in enumerate(ranked[:10], start=1)
-    )
-    best = sorted(relevant.values(), reverse=True)[:10]
-    ideal = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1))
-    recall = len(relevant.keys() & set(ranked[:20])) / len(relevant)
-    first = next((1 / n for n, d in enumerate(ranked[:10], start=1) if d in relevant), 0.0)
-    return gained / ideal, recall, first
 
 
 def digest(text: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 import structlog
 
 from chat.providing import Providing
 from providers.core.errors import ProviderError
-from providers.core.types import ChatMessage, ChatRequest, TextDelta, Usage, Withdrawal
+from providers.core.replies import WholeReply
+from providers.core.types import ChatMessage, ChatRequest
 from providers.models import ChatModel
 
 MOST_SECONDS = 8.0
@@ -32,17 +32,10 @@ async def small_call(
         max_output_tokens=MOST_TOKENS,
         context_window=model.context_window,
     )
-    began, usage, failed_with, text = time.monotonic(), Usage(), "", ""
+    began, reply, failed_with = time.monotonic(), WholeReply(), ""
     try:
-        async with asyncio.timeout(MOST_SECONDS):
-            provider = providing.chat_provider(model, user_id=user_id)
-            async for part in provider.stream(request):
-                if isinstance(part, TextDelta):
-                    text += part.text
-                elif isinstance(part, Withdrawal):
-                    text = ""
-                elif isinstance(part, Usage):
-                    usage = part
+        provider = providing.chat_provider(model, user_id=user_id)
+        await reply.read(provider, request, seconds=MOST_SECONDS)
     except TimeoutError:
         failed_with = "silent"
     except ProviderError as error:
@@ -50,6 +43,6 @@ async def small_call(
     if failed_with:
         log.info("small_call_failed", purpose=purpose, model=model.name, failed_with=failed_with)
     await providing.keep_usage(
-        purpose, model, usage, user_id=user_id, began=began, code=failed_with
+        purpose, model, reply.usage, user_id=user_id, began=began, code=failed_with
     )
-    return None if failed_with else text
+    return None if failed_with else reply.text

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 from django.utils.translation import gettext as _
 
 from providers.core.errors import ProviderError
-from providers.core.types import ChatMessage, ChatRequest, StreamPart, TextDelta, Usage, Withdrawal
+from providers.core.replies import WholeReply
+from providers.core.types import ChatMessage, ChatRequest
 from providers.models import ChatModel, UsageRecord
 from providers.registry import chat_provider
 from providers.usage import arecord_usage
@@ -68,20 +66,10 @@ async def _ask(
         context_window=model.context_window,
     )
     started = time.monotonic()
-    usage, failure = Usage(), ""
-    parts: list[str] = []
+    reply, failure = WholeReply(), ""
     try:
-        async with (
-            asyncio.timeout(CONDENSE_SECONDS),
-            _closing(chat_provider(model, user_id=user_id).stream(request)) as stream,
-        ):
-            async for part in stream:
-                if isinstance(part, TextDelta):
-                    parts.append(part.text)
-                elif isinstance(part, Withdrawal):
-                    parts.clear()
-                elif isinstance(part, Usage):
-                    usage = part
+        provider = chat_provider(model, user_id=user_id)
+        return await reply.read(provider, request, seconds=CONDENSE_SECONDS)
     except ProviderError as error:
         failure = error.code
         raise
@@ -92,17 +80,11 @@ async def _ask(
         await arecord_usage(
             purpose=UsageRecord.Purpose.CONDENSE,
             model=model,
-            usage=usage,
+            usage=reply.usage,
             user_id=user_id,
             milliseconds=round((time.monotonic() - started) * 1000),
             failed_with=failure,
         )
-    return "".join(parts)
-
-
-def _closing(stream: AsyncIterator[StreamPart]) -> aclosing[AsyncGenerator[StreamPart, None]]:
-    """Every backend streams from a generator; closing it ends the call at the provider."""
-    return aclosing(cast("AsyncGenerator[StreamPart, None]", stream))
 
 
 def _without_model(question: str, history: Sequence[ChatMessage], why: str) -> Condensed:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from asgiref.sync import async_to_sync
 from django.db import transaction
@@ -20,13 +18,11 @@ from django.db.models.functions import Now
 
 from providers.core.errors import BadRequest, CutOff, ProtocolError, ProviderError, Silent
 from providers.core.protocols import ChatProvider
+from providers.core.replies import WholeReply
 from providers.core.types import (
     ChatMessage,
     ChatRequest,
-    StreamPart,
-    TextDelta,
     Usage,
-    Withdrawal,
 )
 from providers.models import ChatModel, UsageRecord
 from providers.registry import chat_provider
@@ -271,19 +267,10 @@ class _Run:
             context_window=model.context_window,
         )
         started = time.monotonic()
-        usage, failure = Usage(), ""
-        parts: list[str] = []
+        reply, failure = WholeReply(), ""
         try:
             provider = self.provider_of(model, self.settings.user_id)
-            stream = cast("AsyncGenerator[StreamPart, None]", provider.stream(request))
-            async with asyncio.timeout(CALL_SECONDS), aclosing(stream):
-                async for part in stream:
-                    if isinstance(part, TextDelta):
-                        parts.append(part.text)
-                    elif isinstance(part, Withdrawal):
-                        parts.clear()
-                    elif isinstance(part, Usage):
-                        usage = part
+            return await reply.read(provider, request, seconds=CALL_SECONDS)
         except ProviderError as error:
             failure = error.code
             raise
@@ -291,8 +278,7 @@ class _Run:
             failure = "silent"
             raise Silent(f"No whole reply within {CALL_SECONDS:.0f} seconds.") from error
         finally:
-            await self._record(usage, started, failure)
-        return "".join(parts)
+            await self._record(reply.usage, started, failure)
 
     async def _record(self, usage: Usage, started: float, failure: str) -> None:
         record = await arecord_usage(

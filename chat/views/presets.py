@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,13 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from chat.models import PromptPreset
 from chat.preset_forms import FillForm, PresetForm
 from chat.presets import own_preset, presets_for, question_from, usable_preset
+from chat.views.reading import is_fragment, reader
 
 
 @login_required
 @require_GET
 def presets(request: HttpRequest) -> HttpResponse:
     """What the reader may call, and which of it is theirs to change."""
-    user = _user(request)
+    user = reader(request)
     context = {"presets": presets_for(user), "reader": user}
     return render(request, "chat/presets.html", context)
 
@@ -37,14 +37,14 @@ def new_preset(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def edit_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
-    return _edit(request, own_preset(_user(request), preset_id), _("Preset saved."))
+    return _edit(request, own_preset(reader(request), preset_id), _("Preset saved."))
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
     """Say what would be lost; delete it when that was confirmed."""
-    preset = own_preset(_user(request), preset_id)
+    preset = own_preset(reader(request), preset_id)
     if request.method == "POST":
         preset.delete()
         messages.success(request, _("The preset %(name)s was deleted.") % {"name": preset})
@@ -59,7 +59,7 @@ def fill_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
 
     Scripts get the question as JSON, and the form as a dialog.
     """
-    preset = usable_preset(_user(request), preset_id)
+    preset = usable_preset(reader(request), preset_id)
     data = request.POST if request.method == "POST" else None
     form = FillForm(data, preset=preset)
     wants_json = request.headers.get("Accept", "").startswith("application/json")
@@ -70,15 +70,15 @@ def fill_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
         if wants_json:
             return JsonResponse({"text": text})
         return redirect(f"{reverse('home')}?{urlencode({'text': text})}")
-    is_fragment = wants_json or bool(request.headers.get("HX-Request"))
-    base = "chat/dialog.html" if is_fragment else "plain.html"
+    as_dialog = wants_json or is_fragment(request)
+    base = "chat/dialog.html" if as_dialog else "plain.html"
     context = {"preset": preset, "form": form, "base": base}
     status = 200 if data is None else 422
     return render(request, "chat/preset_fill.html", context, status=status)
 
 
 def _edit(request: HttpRequest, preset: PromptPreset, saved: str) -> HttpResponse:
-    form = PresetForm(request.POST or None, instance=preset, user=_user(request))
+    form = PresetForm(request.POST or None, instance=preset, user=reader(request))
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, saved)
@@ -86,9 +86,3 @@ def _edit(request: HttpRequest, preset: PromptPreset, saved: str) -> HttpRespons
     context = {"form": form, "preset": preset}
     status = 422 if request.method == "POST" else 200
     return render(request, "chat/preset_form.html", context, status=status)
-
-
-def _user(request: HttpRequest) -> User:
-    """The signed-in reader: login_required stands before every use."""
-    assert isinstance(request.user, User)  # noqa: S101 -- narrows the type
-    return request.user
