@@ -168,9 +168,11 @@ def test_what_is_its_owners_alone_is_not_told(cast: Cast) -> None:
         notices=["Budget nearly used"],
         usage={"input_tokens": 77},
     )
-    told = json.dumps(open_link(cast.mate, link_to(conversation)).messages)
+    (_, answer) = open_link(cast.mate, link_to(conversation)).messages
+    assert (answer["usage"], answer["notices"]) == ({}, [])
+    told = json.dumps(answer)
     assert "could not be written" in told
-    for own in ("10.0.0.7", "Budget", "77"):
+    for own in ("10.0.0.7", "Budget", "input_tokens"):
         assert own not in told
 
 

@@ -193,8 +193,8 @@ def test_the_link_of_a_tag_lists_its_notes(library: Cast) -> None:
     client = Client()
     client.force_login(library.owner)
     content = client.get(PageAddresses().tag("team", "project/Alpha")).content.decode()
-    assert "Pumps" in content
-    assert "Old" not in content
+    assert "Ops/Pumps.md" in content
+    assert "Ops/Old.md" not in content
 
 
 def test_scripts_get_the_same(library: Cast, capsys: pytest.CaptureFixture[str]) -> None:
