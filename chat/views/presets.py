@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from chat.models import PromptPreset
 from chat.preset_forms import FillForm, PresetForm
 from chat.presets import own_preset, presets_for, question_from, usable_preset
-from chat.views.reading import is_fragment, reader
+from chat.views.reading import dialog, is_fragment, reader
 
 
 @login_required
@@ -57,24 +57,23 @@ def delete_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
 def fill_preset(request: HttpRequest, preset_id: int) -> HttpResponse:
     """Ask for the gaps of a preset, then bring the question to the field it is sent from.
 
-    Scripts get the question as JSON, and the form as a dialog.
+    Scripts get the question as JSON, and the form as a dialog. `selection` is what is marked
+    on the page.
     """
     preset = usable_preset(reader(request), preset_id)
     data = request.POST if request.method == "POST" else None
     form = FillForm(data, preset=preset)
-    wants_json = request.headers.get("Accept", "").startswith("application/json")
+    selection = request.POST.get("selection", request.GET.get("selection", ""))
     is_done = form.is_valid() if data is not None else not form.fields
     if is_done:
         values = form.values() if data is not None else {}
-        text = question_from(preset, values, selection=request.POST.get("selection", ""))
-        if wants_json:
+        text = question_from(preset, values, selection=selection)
+        if is_fragment(request):
             return JsonResponse({"text": text})
         return redirect(f"{reverse('home')}?{urlencode({'text': text})}")
-    as_dialog = wants_json or is_fragment(request)
-    base = "chat/dialog.html" if as_dialog else "plain.html"
-    context = {"preset": preset, "form": form, "base": base}
+    context = {"preset": preset, "form": form, "selection": selection}
     status = 200 if data is None else 422
-    return render(request, "chat/preset_fill.html", context, status=status)
+    return dialog(request, "chat/preset_fill.html", context, status=status)
 
 
 def _edit(request: HttpRequest, preset: PromptPreset, saved: str) -> HttpResponse:

@@ -74,7 +74,9 @@ def test_gaps_are_asked_for_and_the_question_comes_to_the_field(cast: Cast) -> N
     assert 'name="gap_0"' in page.get(f"/presets/{preset.pk}/fill").content.decode()
     response = page.post(f"/presets/{preset.pk}/fill", {"gap_0": "herons & co"})
     assert response["Location"].startswith("/?text=Recap+herons+%26+co+on+")
-    scripts = {"Accept": "application/json"}
+    scripts = {"HX-Request": "true"}
+    marked = page.get(f"/presets/{preset.pk}/fill?selection=the+marked+words", headers=scripts)
+    assert 'name="selection" value="the marked words"' in marked.content.decode()
     data = {"gap_0": "herons", "selection": "the marked words"}
     said = page.post(f"/presets/{preset.pk}/fill", data, headers=scripts).json()["text"]
     assert said.startswith("Recap herons on ")

@@ -173,7 +173,7 @@ def test_passages_are_counted_by_note_and_vault(page: Page) -> None:
         {"vault": "b", "vault_name": "B", "path": "1.md"},
     ]
     counted = run(page, "events.js", "(m, passages) => m.countSources({passages})", passages)
-    assert (counted["passages"], counted["notes"], counted["vaults"]) == (3, 2, ["A", "B"])
+    assert (counted["passages"], counted["notes"], counted["vaults"]) == (3, 2, "A, B")
 
 
 # socket.js
@@ -307,7 +307,7 @@ def test_a_draft_goes_only_when_the_server_has_the_question(field: Page) -> None
     field.keyboard.type("Is it kept?")
     field.evaluate("composer.clear()")
     assert field.evaluate("localStorage.getItem('draft:one')") == "Is it kept?"
-    field.evaluate("composer.forgetDraft()")
+    field.evaluate("composer.keepDraft()")
     assert field.evaluate("localStorage.getItem('draft:one')") is None
 
 

@@ -1,14 +1,16 @@
 /* Branches of a conversation: editing a question, and the arrows between versions. */
 
+import { on } from "../secondbrain/js/app.js";
+
 export class Branches {
   /** `ask({edit, text, turn})` asks the edited question; `show()` draws the branch anew. */
   constructor(root, { ask, show }) {
     this.root = root;
     this.ask = ask;
     this.show = show;
-    root.addEventListener("submit", (event) => this.onSubmit(event));
-    root.addEventListener("keydown", (event) => this.onKey(event));
-    root.addEventListener("toggle", (event) => { if (event.target.matches("[data-edit]") && event.target.open) this.begin(event.target); }, true);
+    on(root, "submit", (event) => this.onSubmit(event));
+    on(root, "keydown", (event) => this.onKey(event));
+    on(root, "toggle", ({ target }) => { if (target.matches("[data-edit]") && target.open) this.begin(target); }, true);
   }
 
   /** Open the last question for editing. False when there is none. */

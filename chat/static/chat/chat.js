@@ -1,6 +1,6 @@
 /* The chat page, and the chat opened over another page: everything is wired here. */
 
-import { copy, toast } from "../secondbrain/js/app.js";
+import { copy, on, parse, toast } from "../secondbrain/js/app.js";
 import { Branches } from "./branches.js";
 import { Citations } from "./citations.js";
 import { Composer } from "./composer.js";
@@ -11,40 +11,44 @@ import { Thread } from "./thread.js";
 
 const SHOW_LOSS_AFTER = 1200; // a reconnect that takes less is nobody's business
 const LOOK_EVERY = 5000;
+const MOST_MARKED = 2000; // characters, which travel in an address
 const SILENT_AFTER = 12000; // a run that says nothing this long is asked after
 
 class Chat {
   constructor(root, hash = location.hash) {
     this.root = root;
     this.words = JSON.parse(document.getElementById(`${root.id}-words`).textContent);
+    this.acts = new Acts(root, this.words, (result) => this.onActed(result));
     this.conversation = root.dataset.conversation || null;
     this.runs = new Map(); // run id -> {state, answer}
     this.asked = null; // sent, and not yet accepted
+    this.marked = ""; // on the page: a click into the field unmarks it, a preset still wants it
     this.thread = new Thread(root, this.words);
     this.citations = new Citations(root);
     this.composer = new Composer(root, this.words, {
       onAsk: (text) => this.ask({ text }),
       onStop: () => this.stop(),
+      onPreset: (id) => this.acts.open(`${this.words.presets_url}/${id}/fill?${new URLSearchParams({ selection: this.marked })}`),
       onUp: () => this.branches.editLast(),
     });
     this.branches = new Branches(root, { ask: (what) => this.ask(what), show: () => this.reload() });
     this.composer.belongTo(this.conversation);
     this.adopt();
-    root.addEventListener("click", (event) => this.onClick(event));
-    root.addEventListener("submit", (event) => this.onSubmit(event));
-    root.addEventListener("settings-saved", (event) => this.onSettings(event.detail));
-    root.addEventListener("change", (event) => { if (event.target.matches("[data-provider]")) this.offerModels(event.target.value); });
-    root.addEventListener("htmx:afterSwap", () => this.offerProviders());
+    on(root, "click", (event) => this.onClick(event));
+    on(root, "submit", (event) => this.onSubmit(event));
+    on(root, "pointerup keyup", ({ target }) => this.onMark(String(getSelection()).slice(0, MOST_MARKED), target));
+    on(root, "settings-saved", (event) => this.onSettings(event.detail));
+    on(root, "change", ({ target }) => { if (target.matches("[data-provider]")) this.offerModels(target.value); });
+    on(root, "htmx:afterSwap", () => this.offerProviders());
     this.offerProviders();
     this.onEscape = (event) => this.escape(event);
-    document.addEventListener("keydown", this.onEscape);
+    on(document, "keydown", this.onEscape);
     this.socket = new ChatSocket(root.dataset.socket, {
       onFrame: (frame) => this.onFrame(frame),
       onState: (state) => this.onState(state),
     });
     this.watch = setInterval(() => this.lookAfterSilent(), LOOK_EVERY);
     this.thread.begin(hash);
-    new Acts(root, this.words, (result) => this.onActed(result));
     if (matchMedia("(pointer: fine)").matches) this.composer.text.focus(); // no keyboard over a phone's page
     root.querySelector("[data-open-now]")?.showModal();
   }
@@ -97,12 +101,8 @@ class Chat {
   /* Frames. */
 
   onFrame(frame) {
-    if (frame.type === "pong") return;
-    if (frame.type === "accepted") this.accepted(frame);
-    else if (frame.type === "refused") this.refused(frame);
-    else if (frame.type === "attached") this.attached(frame);
-    else if (frame.type === "title") this.titled(frame);
-    else this.event(frame);
+    if (["accepted", "refused", "attached", "title"].includes(frame.type)) this[frame.type](frame);
+    else if (frame.type !== "pong") this.event(frame);
   }
 
   accepted(frame) {
@@ -112,7 +112,7 @@ class Chat {
     answer.dataset.run = frame.run;
     this.runs.set(frame.run, { state: newRun(frame), answer, heard: Date.now() });
     this.asked = null;
-    this.composer.forgetDraft();
+    this.composer.keepDraft(); // of what was queued or typed meanwhile
     if (frame.title) this.showTitle(frame.title);
     if (this.conversation === frame.conversation) return;
     this.conversation = frame.conversation;
@@ -174,12 +174,12 @@ class Chat {
 
   stageText({ sources, stage }) {
     if (!sources?.passages.length) return stage;
-    const { passages, notes, vaults } = countSources(sources);
-    const counts = this.words.passages.replace("{passages}", passages).replace("{notes}", notes).replace("{vaults}", vaults.join(", "));
+    const count = countSources(sources);
+    const counts = this.words.passages.replace(/{(\w+)}/g, (_, name) => count[name]);
     return stage ? `${counts} · ${stage}` : counts;
   }
 
-  titled(frame) {
+  title(frame) {
     if (frame.conversation === this.conversation) this.showTitle(frame.title);
     this.refreshList();
   }
@@ -211,9 +211,9 @@ class Chat {
     try {
       const response = await fetch(`${this.address()}/turns/${state.message}`, { headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(response.statusText);
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      this.thread.finish(answer, page.querySelector("[data-turn]").outerHTML);
-      this.citations.settle(state.message, page.querySelector("[data-sources]")?.outerHTML ?? "");
+      const page = parse(await response.text());
+      this.thread.finish(answer, page.querySelector("[data-turn]"));
+      this.citations.settle(state.message, page.querySelector("[data-sources]"));
     } catch {
       this.endAlone(answer, state.end);
     }
@@ -285,7 +285,8 @@ class Chat {
   }
 
   /** Something was done with a conversation, perhaps with this one. */
-  onActed({ conversation, title, gone, reload, list }) {
+  onActed({ conversation, title, gone, reload, list, text }) {
+    if (text) { this.composer.giveBack(text, ""); return; } // of a preset
     if (!this.root.isConnected) { document.getElementById("panel").chat.refreshList(); return; }
     if (title && conversation === this.conversation) this.showTitle(title);
     if (list) this.root.querySelector("[data-place]").dataset.place = "";
@@ -298,7 +299,7 @@ class Chat {
   async reload() {
     const response = await fetch(this.address());
     if (!response.ok) return;
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const page = parse(await response.text());
     for (const part of ["[data-thread]", "[data-right]"]) {
       this.root.querySelector(part).replaceChildren(...page.querySelector(part).childNodes);
     }
@@ -310,16 +311,15 @@ class Chat {
 
   onClick(event) {
     const target = event.target;
-    const button = target.closest("[data-copy]");
-    if (button) this.copyAnswer(button.closest("[data-answer]"));
-    const code = target.closest(".copy-code");
-    if (code) copy(code.parentElement.querySelector("code").textContent, this.words.copied);
     const answer = target.closest("[data-answer]");
     if (answer) this.citations.showSources(answer.dataset.answer);
+    const code = target.closest(".copy-code");
+    const copied = target.closest("[data-copy]") ? answer.querySelector("[data-markdown]").content : code?.parentElement.querySelector("code");
+    if (copied) copy(copied.textContent.trimEnd(), this.words.copied);
   }
 
-  copyAnswer(answer) {
-    copy(answer.querySelector("[data-markdown]").content.textContent.trim(), this.words.copied);
+  onMark(marked, target) {
+    if (marked || this.thread.list.contains(target)) this.marked = marked;
   }
 
   onSubmit(event) {

@@ -1,6 +1,8 @@
 /* Numbers in an answer, the passages behind them, and the card that shows one. */
 
-export const CITE = "a.cite";
+import { make, on } from "../secondbrain/js/app.js";
+
+const CITE = "a.cite";
 const GAP = 8;
 
 /** Start and end, within a passage that begins at `start` of its note, of the quote that `href` opens. */
@@ -54,19 +56,15 @@ export class Citations {
     this.card = root.querySelector("[data-popover]");
     this.right = root.querySelector("[data-right]");
     const thread = root.querySelector("[data-thread]");
-    thread.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") this.onOver(event.target); });
-    thread.addEventListener("pointerout", (event) => { if (event.target.closest(CITE)) this.hideSoon(); });
-    thread.addEventListener("focusin", (event) => this.onOver(event.target, 0));
-    thread.addEventListener("focusout", (event) => { if (event.target.closest(CITE)) this.hideSoon(); });
-    thread.addEventListener("click", (event) => this.onClick(event));
-    this.card.addEventListener("pointerenter", () => clearTimeout(this.timer));
-    this.card.addEventListener("pointerleave", () => this.hideSoon());
-    this.card.addEventListener("focusin", () => clearTimeout(this.timer));
-    this.card.addEventListener("focusout", () => this.hideSoon());
-    this.right.addEventListener("pointerover", (event) => this.markChips(event.target.closest("[data-source]")));
-    this.right.addEventListener("focusin", (event) => this.markChips(event.target.closest("[data-source]")));
-    this.right.addEventListener("pointerleave", () => this.markChips(null));
-    root.querySelector("[data-scroll]").addEventListener("scroll", () => this.hide(), { passive: true });
+    on(thread, "pointerover", (event) => { if (event.pointerType !== "touch") this.onOver(event.target); });
+    on(thread, "focusin", (event) => this.onOver(event.target, 0));
+    on(thread, "pointerout focusout", (event) => { if (event.target.closest(CITE)) this.hideSoon(); });
+    on(thread, "click", (event) => this.onClick(event));
+    on(this.card, "pointerenter focusin", () => clearTimeout(this.timer));
+    on(this.card, "pointerleave focusout", () => this.hideSoon());
+    on(this.right, "pointerover focusin", (event) => this.markChips(event.target.closest("[data-source]")));
+    on(this.right, "pointerleave", () => this.markChips(null));
+    on(root.querySelector("[data-scroll]"), "scroll", () => this.hide(), { passive: true });
   }
 
   get isOpen() {
@@ -103,11 +101,9 @@ export class Citations {
     const range = sentenceOf(chip);
     this.fill(source, chip);
     this.card.showPopover();
-    const rect = range.getBoundingClientRect();
-    const spot = place(
-      { top: rect.top, bottom: Math.max(rect.bottom, chip.getBoundingClientRect().bottom), chip: chip.getBoundingClientRect().left },
-      this.card.getBoundingClientRect(), { width: innerWidth, height: innerHeight },
-    );
+    const [sentence, own, card] = [range, chip, this.card].map((each) => each.getBoundingClientRect());
+    const bottom = Math.max(sentence.bottom, own.bottom);
+    const spot = place({ top: sentence.top, bottom, chip: own.left }, card, { width: innerWidth, height: innerHeight });
     this.card.style.left = `${spot.left}px`;
     this.card.style.top = `${spot.top}px`;
     this.showSources(chip.closest("[data-answer]").dataset.answer);
@@ -126,7 +122,7 @@ export class Citations {
     const place = this.card.querySelector("[data-quote]");
     const found = quoteIn(chip.href, Number(source.dataset.start), quote.length);
     if (!found) { place.textContent = quote.join(""); return; }
-    const mark = Object.assign(document.createElement("mark"), { textContent: quote.slice(...found).join("") });
+    const mark = make("mark", { textContent: quote.slice(...found).join("") });
     const [start, end] = paragraphOf(quote, found);
     place.replaceChildren(quote.slice(start, found[0]).join("").trimStart(), mark, quote.slice(found[1], end).join("").trimEnd());
     requestAnimationFrame(() => { place.scrollTop = Math.max(0, mark.offsetTop - place.offsetTop - 24); });
@@ -166,10 +162,9 @@ export class Citations {
   /** Passages as soon as they are found, before the first word. */
   found(message, passages, heading) {
     this.right.querySelector(`[data-sources="${message}"]`)?.remove();
-    const section = Object.assign(document.createElement("section"), { className: "sources" });
+    const section = make("section", { className: "sources" }, ...passages.map((passage) => this.newCard(passage)));
     section.dataset.sources = message;
-    if (passages.length) section.append(Object.assign(document.createElement("h2"), { className: "heading", textContent: heading }));
-    for (const passage of passages) section.append(this.newCard(passage));
+    if (passages.length) section.prepend(make("h2", { className: "heading", textContent: heading }));
     this.right.prepend(section);
     this.showSources(message);
   }
@@ -177,8 +172,7 @@ export class Citations {
   newCard(passage) {
     const card = this.root.querySelector("[data-source-template]").content.firstElementChild.cloneNode(true);
     card.href = passage.url;
-    card.dataset.source = passage.number;
-    card.dataset.start = passage.start;
+    Object.assign(card.dataset, { source: passage.number, start: passage.start });
     const fill = (name, text) => { card.querySelector(`[data-${name}]`).textContent = text; };
     fill("number", passage.number);
     fill("source-title", passage.title);
@@ -191,12 +185,9 @@ export class Citations {
     return card;
   }
 
-  /** The finished split into cited and not cited, as the server writes it. */
-  settle(message, html) {
+  /** The finished split into cited and not cited, as the server writes it: `fresh`, if it wrote any. */
+  settle(message, fresh) {
     const old = this.right.querySelector(`[data-sources="${message}"]`);
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    const fresh = template.content.querySelector("[data-sources]");
     if (!fresh) return;
     fresh.hidden = Boolean(old?.hidden);
     if (old) old.replaceWith(fresh);

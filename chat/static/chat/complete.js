@@ -1,5 +1,7 @@
 /* What the question field offers while something is typed: presets, personas, tags, folders, notes. */
 
+import { make, on } from "../secondbrain/js/app.js";
+
 const WAIT = 120;
 // What stands before the caret, and what it asks for. A preset or command begins the question.
 const OPENERS = [
@@ -17,10 +19,9 @@ export class Completer {
     this.text = form.querySelector("[data-text]");
     this.list = form.querySelector("[data-offers]");
     this.offers = [];
-    this.text.addEventListener("input", () => this.look());
-    this.text.addEventListener("blur", () => this.close());
-    this.text.addEventListener("click", () => this.look());
-    this.list.addEventListener("pointerdown", (event) => {
+    on(this.text, "input click", () => this.look());
+    on(this.text, "blur", () => this.close());
+    on(this.list, "pointerdown", (event) => {
       event.preventDefault(); // the field keeps the focus
       const option = event.target.closest("[role=option]");
       if (option) this.take([...this.list.children].indexOf(option));
@@ -79,15 +80,8 @@ export class Completer {
   show(offers) {
     this.offers = offers;
     this.list.replaceChildren(...offers.map((offer, nth) => {
-      const option = document.createElement("li");
-      option.id = `${this.list.id}-${nth}`;
-      option.setAttribute("role", "option");
-      const label = document.createElement("b");
-      label.textContent = offer.label;
-      const detail = document.createElement("small");
-      detail.textContent = offer.detail;
-      option.append(label, detail);
-      return option;
+      const inside = [make("b", { textContent: offer.label }), make("small", { textContent: offer.detail })];
+      return make("li", { id: `${this.list.id}-${nth}`, role: "option" }, ...inside);
     }));
     this.list.hidden = !offers.length;
     if (this.isOpen) this.mark(0);
@@ -96,7 +90,7 @@ export class Completer {
 
   mark(nth) {
     this.marked = nth;
-    for (const [number, option] of [...this.list.children].entries()) option.setAttribute("aria-selected", String(number === nth));
+    for (const [number, option] of [...this.list.children].entries()) option.ariaSelected = String(number === nth);
     const option = this.list.children[nth];
     this.text.setAttribute("aria-activedescendant", option.id);
     option.scrollIntoView({ block: "nearest" });

@@ -1,38 +1,33 @@
 /* The question field: growing, keys, drafts, scope, presets, Send and Stop. */
 
+import { make, on } from "../secondbrain/js/app.js";
 import { Completer } from "./complete.js";
 
 const DRAFT = "draft:";
 
 export class Composer {
-  /** `onAsk(text)`, `onStop()`; `onUp()` takes the up-arrow in an empty field: true when it did. */
-  constructor(root, words, { onAsk, onStop, onUp }) {
+  /** `onAsk(text)`, `onStop()`, `onPreset(id)`; `onUp()` takes the up-arrow in an empty field: true when it did. */
+  constructor(root, words, { onAsk, onStop, onPreset, onUp }) {
     this.form = root.querySelector("[data-composer]");
     this.text = this.form.querySelector("[data-text]");
     this.send = this.form.querySelector("[data-send]");
     this.stop = this.form.querySelector("[data-stop]");
     this.refused = this.form.querySelector("[data-refused]");
-    this.words = words;
-    this.onAsk = onAsk;
-    this.onStop = onStop;
-    this.onUp = onUp;
-    this.isRunning = false;
-    this.queued = "";
-    this.form.querySelector("[data-unqueue]").addEventListener("click", () => this.giveBack(this.unqueue(), ""));
-    this.dialogs = root.querySelector("[data-dialogs]");
+    Object.assign(this, { words, onAsk, onUp, isRunning: false, queued: "" });
+    on(this.form.querySelector("[data-unqueue]"), "click", () => this.giveBack(this.unqueue(), ""));
     this.narrowed = new Set(); // tags and folders that were chosen from the offers
     this.completer = new Completer(this.form, {
       commands: this.commands(root),
       vaults: () => this.choices().vaults,
       onPersona: (id) => { this.form.elements.persona.value = id; },
-      onPreset: (id) => this.fill(`${words.presets_url}/${id}/fill`),
+      onPreset,
       onNarrow: (token) => { this.narrowed.add(token); this.showNarrowed(); },
     });
-    this.form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
-    this.text.addEventListener("keydown", (event) => this.onKey(event));
-    this.text.addEventListener("input", () => { this.grow(); this.keepDraft(); this.showNarrowed(); });
-    this.stop.addEventListener("click", () => this.onStop());
-    this.form.addEventListener("change", (event) => { if (event.target.name === "vaults") this.onVaults(event.target); });
+    on(this.form, "submit", (event) => { event.preventDefault(); this.submit(); });
+    on(this.text, "keydown", (event) => this.onKey(event));
+    on(this.text, "input", () => { this.grow(); this.keepDraft(); this.showNarrowed(); });
+    on(this.stop, "click", onStop);
+    on(this.form, "change", ({ target }) => { if (target.name === "vaults") this.onVaults(target); });
   }
 
   /** Which conversation drafts belong to; brings back what was typed there. */
@@ -110,44 +105,22 @@ export class Composer {
     return this.words.commands.map(({ name, detail }) => ({ name, detail, run: run[name] }));
   }
 
-  /** Ask for the gaps of a preset; the question it makes goes into the field. */
-  async fill(url, data = null) {
-    const response = await fetch(url, { method: data ? "POST" : "GET", body: data, headers: { Accept: "application/json" } });
-    if (response.headers.get("Content-Type")?.startsWith("application/json")) {
-      this.dialogs.replaceChildren();
-      this.giveBack((await response.json()).text, "");
-      return;
-    }
-    this.dialogs.innerHTML = await response.text();
-    const dialog = this.dialogs.querySelector("dialog");
-    dialog.showModal();
-    dialog.querySelector("[data-fill]").addEventListener("submit", (event) => {
-      event.preventDefault();
-      const filled = new FormData(event.target);
-      filled.set("selection", String(getSelection()));
-      this.fill(url, filled);
-    });
-  }
-
   /** The tags and folders in the question that narrow the search, each with a way out. */
   showNarrowed() {
     const box = this.form.querySelector("[data-narrowed]");
     const used = [...this.narrowed].filter((token) => this.text.value.includes(token));
     box.replaceChildren(...used.map((token) => {
-      const chip = document.createElement("button");
-      chip.type = "button";
-      chip.className = "chip tinted";
-      chip.textContent = `${token} ×`;
-      chip.setAttribute("aria-label", this.words.unnarrow.replace("{token}", token));
-      chip.addEventListener("click", () => {
-        this.narrowed.delete(token);
-        this.text.value = this.text.value.replace(token, "").replace(/ {2,}/g, " ").trimStart();
-        this.text.dispatchEvent(new Event("input"));
-        this.text.focus();
-      });
-      return chip;
+      const ariaLabel = this.words.unnarrow.replace("{token}", token);
+      return make("button", { type: "button", className: "chip tinted", textContent: `${token} ×`, ariaLabel, onclick: () => this.widen(token) });
     }));
     box.hidden = !used.length;
+  }
+
+  widen(token) {
+    this.narrowed.delete(token);
+    this.text.value = this.text.value.replace(token, "").replace(/ {2,}/g, " ").trimStart();
+    this.text.dispatchEvent(new Event("input"));
+    this.text.focus();
   }
 
   /** The question left the field; the draft stays until the server has it. */
@@ -156,10 +129,6 @@ export class Composer {
     this.refuse("");
     this.grow();
     this.showNarrowed();
-  }
-
-  forgetDraft() {
-    this.keepDraft();
   }
 
   /** Put a question back that could not be asked, and say why. */
@@ -184,25 +153,27 @@ export class Composer {
     if (hadFocus) this.text.focus();
   }
 
+  get vaults() {
+    return [...this.form.querySelectorAll("[name=vaults]")];
+  }
+
   /** What the next answer is written with: empty fields are left to the settings. */
   choices() {
     const data = new FormData(this.form);
-    const boxes = [...this.form.querySelectorAll("[name=vaults]")];
-    const ticked = boxes.filter((box) => box.checked).map((box) => box.value);
+    const ticked = data.getAll("vaults");
     return {
       mode: data.get("mode") || null,
       model: Number(data.get("model")) || null,
       persona: data.get("persona") ? Number(data.get("persona")) : null, // 0: none, whatever the settings have
-      vaults: ticked.length && ticked.length < boxes.length ? ticked : null,
+      vaults: ticked.length && ticked.length < this.vaults.length ? ticked : null,
     };
   }
 
   onVaults(box) {
-    const boxes = [...this.form.querySelectorAll("[name=vaults]")];
+    const boxes = this.vaults;
     if (!boxes.some((each) => each.checked)) box.checked = true; // nothing to search is no choice
     const label = this.form.querySelector("[data-vaults-text]");
-    if (!label) return;
     const count = boxes.filter((each) => each.checked).length;
-    label.textContent = count === boxes.length ? this.words.all_vaults : this.words.some_vaults.replace("{count}", count);
+    if (label) label.textContent = count === boxes.length ? this.words.all_vaults : this.words.some_vaults.replace("{count}", count);
   }
 }

@@ -1,23 +1,21 @@
 /* What is done with conversations: dialogs from the server, what they send, and undo. */
 
-import { copy, toast } from "../secondbrain/js/app.js";
+import { copy, on, toast } from "../secondbrain/js/app.js";
 
 export class Acts {
   /** `onDone(result)` with what the server says was done. */
   constructor(root, words, onDone) {
-    this.root = root;
-    this.words = words;
-    this.onDone = onDone;
+    Object.assign(this, { root, words, onDone });
     this.place = root.querySelector("[data-dialogs]");
-    root.addEventListener("click", (event) => this.onClick(event));
-    root.addEventListener("submit", (event) => this.onSubmit(event));
+    on(root, "click", (event) => this.onClick(event));
+    on(root, "submit", (event) => this.onSubmit(event));
   }
 
   onClick(event) {
     const link = event.target.closest("[data-dialog]");
     if (link && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
-      this.show(fetch(link.href, { headers: { "HX-Request": "true" } }));
+      this.open(link.href);
     }
     const field = event.target.closest("[data-copy-link]")?.parentElement.querySelector("input");
     if (field) copy(field.value, this.words.link_copied);
@@ -33,13 +31,13 @@ export class Acts {
   }
 
   send(address, body) {
-    return this.show(fetch(address, { method: "POST", body, headers: { "HX-Request": "true" } }));
+    return this.open(address, { method: "POST", body });
   }
 
   /** A dialog is shown; what was done is told, and can be taken back. */
-  async show(asked) {
-    const response = await asked.catch(() => null);
-    if (!response?.ok) { toast(this.words.failed); return; }
+  async open(address, how = {}) {
+    const response = await fetch(address, { ...how, headers: { "HX-Request": "true" } }).catch(() => null);
+    if (!response || (!response.ok && response.status !== 422)) { toast(this.words.failed); return; }
     this.place.querySelector("dialog")?.close();
     if (response.headers.get("content-type").includes("json")) {
       this.place.replaceChildren();
@@ -52,7 +50,7 @@ export class Acts {
 
   done(result) {
     const undo = { label: this.words.undo, run: () => this.takeBack(result.undo) };
-    toast(result.said, result.undo ? undo : null);
+    if (result.said) toast(result.said, result.undo ? undo : null);
     this.onDone(result);
   }
 

@@ -1,6 +1,6 @@
 /* What a run has said so far. Pure: events in, state out, no page. */
 
-export const ENDS = ["done", "stopped", "error"];
+const ENDS = ["done", "stopped", "error"];
 
 export function newRun({ run = null, conversation = null, message = null } = {}) {
   return { run, conversation, message, seq: 0, text: "", blocks: [], changed: new Set(), sources: null, stage: "", resets: 0, end: null };
@@ -47,8 +47,8 @@ export function takeChanged(state) {
 }
 
 /** Words for "N passages from M notes in A, B". */
-export function countSources({ passages, searched }) {
+export function countSources({ passages }) {
   const notes = new Set(passages.map((passage) => `${passage.vault}/${passage.path}`));
   const vaults = [...new Set(passages.map((passage) => passage.vault_name))];
-  return { passages: passages.length, notes: notes.size, vaults, searched: searched ?? [] };
+  return { passages: passages.length, notes: notes.size, vaults: vaults.join(", ") };
 }

@@ -14,12 +14,8 @@ export function backoff(attempt, random = Math.random) {
 export class ChatSocket {
   /** `onFrame(frame)` for what arrives; `onState("open" | "lost" | "signed-out")`. */
   constructor(path, { onFrame, onState }) {
-    this.url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
-    this.onFrame = onFrame;
-    this.onState = onState;
-    this.attempt = 0;
-    this.over = false;
-    this.unanswered = 0;
+    const url = `${location.origin.replace("http", "ws")}${path}`;
+    Object.assign(this, { url, onFrame, onState, attempt: 0, over: false, unanswered: 0 });
     this.wake = () => { if (!document.hidden && !this.isOpen && !this.over) this.connect(); };
     addEventListener("online", this.wake);
     document.addEventListener("visibilitychange", this.wake);

@@ -1,15 +1,10 @@
 /* The turns in the middle: adding one, drawing blocks, following the stream. */
 
+import { make, on, parse } from "../secondbrain/js/app.js";
 import { takeChanged } from "./events.js";
 
 const NEAR = 80; // pixels from the end that still count as reading along
 const LONG_QUESTION = 600, LONG_LINES = 8; // as in chat/presenters/answers.py
-
-function nodesOf(html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  return [...template.content.childNodes];
-}
 
 export class Thread {
   constructor(root, words) {
@@ -21,8 +16,8 @@ export class Thread {
     this.announcer = root.querySelector("[data-announce]");
     this.drawn = new WeakMap(); // answer -> nodes of each block
     this.following = true;
-    this.scroll.addEventListener("scroll", () => this.onScroll(), { passive: true });
-    this.latest.addEventListener("click", () => this.toEnd());
+    on(this.scroll, "scroll", () => this.onScroll(), { passive: true });
+    on(this.latest, "click", () => this.toEnd());
     new ResizeObserver(() => this.keepUp()).observe(this.list);
     this.addCopyButtons(this.list);
   }
@@ -96,7 +91,7 @@ export class Thread {
     const drawn = this.drawn.get(answer);
     for (const index of takeChanged(run)) {
       const block = run.blocks[index];
-      const nodes = nodesOf(block.html);
+      const nodes = [...parse(block.html).childNodes];
       const after = drawn.slice(index + 1).flat()[0] ?? null;
       for (const old of drawn[index] ?? []) old.remove();
       for (const node of nodes) prose.insertBefore(node, after);
@@ -108,9 +103,8 @@ export class Thread {
     }
   }
 
-  /** The finished turn as the server writes it; the text is left alone where it is equal. */
-  finish(answer, html) {
-    const fresh = nodesOf(html).find((node) => node.nodeType === 1);
+  /** The finished turn as the server writes it: `fresh`; the text is left alone where it is equal. */
+  finish(answer, fresh) {
     const prose = answer.querySelector("[data-prose]");
     const next = fresh.querySelector("[data-prose]");
     this.addCopyButtons(fresh);
@@ -118,13 +112,11 @@ export class Thread {
     answer.closest(".turn").replaceWith(fresh);
     window.htmx?.process(fresh);
     this.keepUp();
-    return fresh;
   }
 
   /** Told to screen readers a block at a time, never a token at a time. */
   announce(text) {
-    const line = Object.assign(document.createElement("p"), { textContent: text.trim().slice(0, 1000) });
-    this.announcer.append(line);
+    this.announcer.append(make("p", { textContent: text.trim().slice(0, 1000) }));
     while (this.announcer.childElementCount > 5) this.announcer.firstElementChild.remove();
   }
 
@@ -133,8 +125,7 @@ export class Thread {
       const frame = pre.closest(".code-block") ?? pre;
       if (frame.querySelector(".copy-code")) continue;
       pre.tabIndex = 0; // a wide block scrolls, also by keyboard
-      const button = Object.assign(document.createElement("button"), { type: "button", className: "copy-code", textContent: this.words.copy });
-      frame.append(button);
+      frame.append(make("button", { type: "button", className: "copy-code", textContent: this.words.copy }));
     }
   }
 }

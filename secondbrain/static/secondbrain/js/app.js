@@ -2,16 +2,25 @@
 
 const one = (selector, root = document) => root.querySelector(selector);
 
+/** A new element with `fields` set and `inside` in it. */
+export function make(tag, fields, ...inside) {
+  const element = Object.assign(document.createElement(tag), fields);
+  element.append(...inside);
+  return element;
+}
+
+/** What `html`, made by the server, holds. Nothing in it runs. */
+export const parse = (html) => make("template", { innerHTML: html }).content;
+
+/** Call `act` for each of `types`, such as "click submit". */
+export function on(target, types, act, options) {
+  for (const type of types.split(" ")) target.addEventListener(type, act, options);
+}
+
 /** Show a line at the bottom; `action` ({label, run}) adds a button, such as Undo. */
 export function toast(text, action) {
-  const box = document.createElement("div");
-  box.className = "toast";
-  box.append(Object.assign(document.createElement("span"), { textContent: text }));
-  if (action) {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: action.label });
-    button.addEventListener("click", () => { action.run(); box.remove(); });
-    box.append(button);
-  }
+  const box = make("div", { className: "toast" }, make("span", { textContent: text }));
+  if (action) box.append(make("button", { type: "button", textContent: action.label, onclick() { action.run(); box.remove(); } }));
   const place = one("dialog.panel[open]") ?? document.body;
   const toasts = one("#toasts");
   place.append(toasts);
@@ -24,7 +33,7 @@ export async function copy(text, said) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const area = Object.assign(document.createElement("textarea"), { value: text, className: "hush" });
+    const area = make("textarea", { value: text, className: "hush" });
     (one("dialog[open]") ?? document.body).append(area);
     area.select();
     document.execCommand("copy");
@@ -73,7 +82,7 @@ function onClick(event) {
 async function openPanel(bubble) {
   const panel = one("#panel");
   if (!one(`link[href="${bubble.dataset.style}"]`)) {
-    document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: bubble.dataset.style }));
+    document.head.append(make("link", { rel: "stylesheet", href: bubble.dataset.style }));
   }
   try {
     const chat = await import(bubble.dataset.script);
