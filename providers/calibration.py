@@ -1,4 +1,5 @@
-"""Keeps for each chat model how its tokenizer counts, compared with the estimate."""
+"""Keeps for each chat model what its calls taught: how its tokenizer counts, compared with
+the estimate, and that it cannot call tools."""
 
 from __future__ import annotations
 
@@ -26,6 +27,14 @@ def counter_for(model: ChatModel) -> Callable[[str], int]:
         return math.ceil(estimate_tokens(text) * factor)
 
     return count
+
+
+def learn_no_tools(model: ChatModel) -> None:
+    """Keep that the model refused a request with tools, so that the next one has none."""
+    try:
+        ChatModel.objects.filter(pk=model.pk).update(can_call_tools=False)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("refusal_of_tools_not_kept", error=type(error).__name__)
 
 
 def learn_from(model: ChatModel, request: ChatRequest, usage: Usage) -> None:

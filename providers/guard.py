@@ -15,11 +15,12 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 
 from providers import circuits
-from providers.calibration import learn_from
+from providers.calibration import learn_from, learn_no_tools
 from providers.core.circuit import Circuit
 from providers.core.errors import (
     EgressRefused,
     NotConfigured,
+    NoTools,
     ProtocolError,
     ProviderError,
 )
@@ -30,6 +31,7 @@ from providers.core.types import (
     ReasoningDelta,
     StreamPart,
     TextDelta,
+    ToolCall,
     Usage,
 )
 from providers.limits import refuse_over_limit
@@ -58,13 +60,18 @@ class GuardedChat:
         await apart(refuse_over_limit, self._user_id)
         async with _call(self._model.provider) as call:
             stream = cast("AsyncGenerator[StreamPart, None]", self.backend.stream(request))
-            async with aclosing(stream) as parts:
-                async for part in parts:
-                    if isinstance(part, TextDelta | ReasoningDelta):
-                        await call.has_content()
-                    if isinstance(part, Usage):
-                        await apart(learn_from, self._model, request, part)
-                    yield part
+            try:
+                async with aclosing(stream) as parts:
+                    async for part in parts:
+                        if isinstance(part, TextDelta | ReasoningDelta | ToolCall):
+                            await call.has_content()
+                        if isinstance(part, Usage):
+                            await apart(learn_from, self._model, request, part)
+                        yield part
+            except NoTools:
+                if request.tools:
+                    await apart(learn_no_tools, self._model)
+                raise
 
 
 class GuardedEmbedder:

@@ -105,6 +105,14 @@ class ChatModel(ProviderModel):
         editable=False,
         help_text=_("Tokens as the provider counts them, for one of the estimate: learned."),
     )
+    can_call_tools = models.BooleanField(
+        null=True,
+        default=None,
+        help_text=_(
+            "Whether it may search again by itself. Unknown: it is tried, and a refusal of "
+            "its provider is remembered here."
+        ),
+    )
     of_vault = models.PositiveBigIntegerField(
         null=True,
         blank=True,

@@ -11,6 +11,10 @@ runs as a process of its own. A chat model's *name* is then its script: steps se
     pause:<seconds> waits before each delta that follows
     stop:<reason>   end | length | tool | filter
     fail:<code>     raises the error with this code (providers/core/errors.py)
+    tool:<name>:<query>  calls a tool, with {"query": <query>} or with JSON as it stands; `&`
+                    between several calls them at once. What follows is said when their
+                    results are there; without tools in the request it is passed over
+    no-tools        refuses a request with tools, as a model does that cannot call any
     tokens:<factor>:<window>  counts tokens as the estimate times the factor, and refuses
                     what is longer than this window, whatever its row says
 """
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 import re
 import signal
@@ -43,6 +48,7 @@ from providers.core.types import (
     StopReason,
     StreamPart,
     TextDelta,
+    ToolCall,
     Usage,
 )
 from providers.core.vectors import checked
@@ -102,8 +108,10 @@ def parse_script(request: ChatRequest) -> list[Step]:
     """The steps that the model name of `request` spells. Raises ModelNotFound."""
     pause, stop, asked = 0.0, "end", sum(len(m.content.split()) for m in request.messages)
     steps: list[Step] = []
-    for part in request.model.split("|"):
+    for part in _round_of(request):
         verb, _, argument = part.strip().partition(":")
+        if verb == "tool":
+            stop = "tool"
         if verb == "pause":
             pause = float(argument)
             continue
@@ -119,6 +127,18 @@ def parse_script(request: ChatRequest) -> list[Step]:
         raise errors.ModelNotFound(f"The fake model knows no stop reason {stop!r}.")
     written = sum(len(step.text.split()) for step in steps if isinstance(step, TextDelta))
     return [*steps, Usage(asked, written, cast("StopReason", stop))]
+
+
+def _round_of(request: ChatRequest) -> list[str]:
+    """The parts to play now: each `tool` ends a round, and each answered one begins the next."""
+    parts = request.model.split("|")
+    answered = sum(bool(message.calls) for message in request.messages)
+    calling = [n for n, part in enumerate(parts) if part.strip().startswith("tool:")]
+    if request.tools and request.tool_choice != "none" and answered < len(calling):
+        first = calling[answered - 1] + 1 if answered else 0
+        return parts[first : calling[answered] + 1]
+    after = calling[answered - 1] + 1 if calling and answered else 0
+    return [part for n, part in enumerate(parts) if n >= after and n not in calling]
 
 
 def _counted(request: ChatRequest, argument: str) -> int:
@@ -139,11 +159,21 @@ def _steps_of(verb: str, argument: str, request: ChatRequest) -> list[Step]:
         return [TextDelta(f"word{number} ") for number in range(1, int(argument) + 1)]
     if verb == "think":
         return [ReasoningDelta(argument)]
+    if verb == "tool":
+        return [_call_of(spelled, n) for n, spelled in enumerate(argument.split("&"), start=1)]
+    if verb == "no-tools":
+        return [errors.NoTools("The fake model cannot call tools.")] if request.tools else []
     if verb == "fail":
         return [error_with_code(argument)]
     raise errors.ModelNotFound(
         f"The fake model knows no step {verb!r}: see providers/testing.py for its steps."
     )
+
+
+def _call_of(spelled: str, number: int) -> ToolCall:
+    name, _, given = spelled.strip().partition(":")
+    arguments = given if given.startswith("{") else json.dumps({"query": given})
+    return ToolCall(f"call_{number}", name, arguments)
 
 
 def _cited(request: ChatRequest) -> list[Step]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 import anthropic
@@ -10,12 +11,15 @@ import anthropic
 from providers.backends.chat_stream import stream_answer
 from providers.backends.translation import refuse_other_than, translated
 from providers.core.answers import Counted, Stopped, WirePart, stop_reason_of
+from providers.core.tool_calls import CallDelta, arguments_of
 from providers.core.types import (
+    ChatMessage,
     ChatRequest,
     Endpoint,
     ReasoningDelta,
     StreamPart,
     TextDelta,
+    ToolCall,
 )
 from providers.egress import guarded_client
 
@@ -56,7 +60,7 @@ def call_arguments(request: ChatRequest) -> dict[str, Any]:
     SDK has no argument for it and newer models refuse it."""
     arguments: dict[str, Any] = {
         "model": request.model,
-        "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+        "messages": turns_of(request.messages),
         "max_tokens": request.max_output_tokens,
         "stream": True,
     }
@@ -64,7 +68,47 @@ def call_arguments(request: ChatRequest) -> dict[str, Any]:
         arguments["system"] = request.system
     if request.temperature is not None:
         arguments["extra_body"] = {"temperature": request.temperature}
+    if request.tools:
+        arguments["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+            for tool in request.tools
+        ]
+        arguments["tool_choice"] = {"type": request.tool_choice}
     return arguments
+
+
+def turns_of(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+    """The messages in the API's form: results of tools are blocks of one user's message."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.answers is not None:
+            block = _result(message, message.answers)
+            if turns and turns[-1]["role"] == "user" and isinstance(turns[-1]["content"], list):
+                turns[-1]["content"].append(block)
+            else:
+                turns.append({"role": "user", "content": [block]})
+        elif message.calls:
+            # An empty text block is refused.
+            said = [{"type": "text", "text": message.content}] if message.content.strip() else []
+            calls = [_call(call) for call in message.calls]
+            turns.append({"role": "assistant", "content": [*said, *calls]})
+        else:
+            turns.append({"role": message.role, "content": message.content})
+    return turns
+
+
+def _result(message: ChatMessage, call: ToolCall) -> dict[str, Any]:
+    return {
+        "type": "tool_result",
+        "tool_use_id": call.id,
+        "content": message.content,
+        "is_error": message.is_failure,
+    }
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    """What the model asked for, said back to it: the API takes nothing but an object."""
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call)}
 
 
 def parts_of(event: Any) -> list[WirePart]:
@@ -72,8 +116,10 @@ def parts_of(event: Any) -> list[WirePart]:
     kind = getattr(event, "type", None)
     if kind == "message_start":
         return _counts(getattr(getattr(event, "message", None), "usage", None))
+    if kind == "content_block_start":
+        return _call_begins(getattr(event, "content_block", None), getattr(event, "index", None))
     if kind == "content_block_delta":
-        return _delta(getattr(event, "delta", None))
+        return _delta(getattr(event, "delta", None), getattr(event, "index", None))
     if kind == "message_delta":
         reason = getattr(getattr(event, "delta", None), "stop_reason", None)
         stop: list[WirePart] = [Stopped(stop_reason_of(reason))] if reason else []
@@ -81,7 +127,19 @@ def parts_of(event: Any) -> list[WirePart]:
     return []
 
 
-def _delta(delta: Any) -> list[WirePart]:
+def _call_begins(block: Any, place: int | None) -> list[WirePart]:
+    """A block of a tool's use; servers in Anthropic's form may send its input at once."""
+    if getattr(block, "type", None) != "tool_use":
+        return []
+    given = getattr(block, "input", None)
+    arguments = json.dumps(given) if isinstance(given, dict) and given else ""
+    return [CallDelta(place, str(block.id or ""), str(block.name or ""), arguments)]
+
+
+def _delta(delta: Any, place: int | None) -> list[WirePart]:
+    piece = getattr(delta, "partial_json", None)
+    if isinstance(piece, str):
+        return [CallDelta(place, arguments=piece)]
     text = getattr(delta, "text", None)
     if isinstance(text, str):
         return [TextDelta(text)]

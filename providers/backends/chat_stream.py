@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from providers.backends.retries import MOST_RETRIES, pause_before_retry
 from providers.core.answers import Answer, Stopped, WirePart
 from providers.core.errors import ProviderError, Silent
+from providers.core.tool_calls import CallDelta
 from providers.core.types import ChatRequest, ReasoningDelta, StreamPart, TextDelta, TimeLimits
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ async def _one_attempt(
     # What fails after the stop reason no longer matters: the answer is whole.
     if failure is not None and answer.stop_reason is None:
         raise failure
-    yield answer.usage()
+    usage = answer.usage()
+    for call in answer.calls():
+        yield call
+    yield usage
 
 
 async def _patiently(
@@ -91,6 +95,12 @@ async def _patiently(
         if isinstance(part, Stopped):
             patience = min(_GRACE, limits.between_content)
             deadline = clock() + patience
-        elif isinstance(part, TextDelta | ReasoningDelta) and part.text:
+        elif _is_content(part):
             patience = limits.between_content
             deadline = clock() + patience
+
+
+def _is_content(part: WirePart) -> bool:
+    if isinstance(part, CallDelta):
+        return True
+    return isinstance(part, TextDelta | ReasoningDelta) and bool(part.text)

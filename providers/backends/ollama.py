@@ -21,7 +21,9 @@ from providers.core.failures import error_in_stream
 from providers.core.protocols import Vectors
 from providers.core.text import clean
 from providers.core.tokens import estimate_tokens
+from providers.core.tool_calls import CallDelta, arguments_of, function_of
 from providers.core.types import (
+    ChatMessage,
     ChatRequest,
     EmbeddingSpec,
     Endpoint,
@@ -95,19 +97,37 @@ def call_body(request: ChatRequest) -> dict[str, Any]:
     """The body of `/api/chat`. Without `num_ctx` Ollama cuts the prompt to its own default
     and drops the system prompt and the passages first."""
     system = [{"role": "system", "content": request.system}] if request.system else []
-    turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+    turns = [_turn(message) for message in request.messages]
     options: dict[str, Any] = {
         "num_ctx": request.context_window,
         "num_predict": request.max_output_tokens,
     }
     if request.temperature is not None:
         options["temperature"] = request.temperature
-    return {
+    body: dict[str, Any] = {
         "model": request.model,
         "messages": [*system, *turns],
         "stream": True,
         "options": options,
     }
+    # It has no choice of tools: what must not be called is not offered.
+    if request.tools and request.tool_choice != "none":
+        body["tools"] = [function_of(tool) for tool in request.tools]
+    return body
+
+
+def _turn(message: ChatMessage) -> dict[str, Any]:
+    """A message in Ollama's form, where a result names its tool and arguments are objects."""
+    turn: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.answers is not None:
+        turn["tool_name"] = message.answers.name
+        turn["tool_call_id"] = message.answers.id
+    if message.calls:
+        turn["tool_calls"] = [
+            {"id": call.id, "function": {"name": call.name, "arguments": arguments_of(call)}}
+            for call in message.calls
+        ]
+    return turn
 
 
 def parts_of(event: dict[str, Any]) -> list[WirePart]:
@@ -119,10 +139,25 @@ def parts_of(event: dict[str, Any]) -> list[WirePart]:
             parts.append(ReasoningDelta(message["thinking"]))
         if isinstance(message.get("content"), str):
             parts.append(TextDelta(message["content"]))
+        parts += _calls(message.get("tool_calls"))
     if event.get("done"):
         parts.append(Stopped(stop_reason_of(str(event.get("done_reason") or "stop"))))
         counts = (event.get("prompt_eval_count"), event.get("eval_count"))
         parts.append(Counted(*(it if isinstance(it, int) else None for it in counts)))
+    return parts
+
+
+def _calls(rows: Any) -> list[WirePart]:
+    """Whole calls: Ollama sends none in pieces."""
+    parts: list[WirePart] = []
+    for row in rows if isinstance(rows, list) else []:
+        function = row.get("function") if isinstance(row, dict) else None
+        if not isinstance(function, dict):
+            continue
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        name = str(function.get("name") or "")
+        parts.append(CallDelta(id=str(row.get("id") or ""), name=name, arguments=text))
     return parts
 
 

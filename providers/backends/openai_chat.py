@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +12,9 @@ import openai
 from providers.backends.chat_stream import stream_answer
 from providers.backends.translation import refuse_other_than, translated
 from providers.core.answers import Counted, Stopped, WirePart, stop_reason_of
+from providers.core.tool_calls import CallDelta, arguments_of, function_of
 from providers.core.types import (
+    ChatMessage,
     ChatRequest,
     Endpoint,
     ReasoningDelta,
@@ -65,7 +68,7 @@ class OpenAIChat:
 def call_arguments(request: ChatRequest, *, host: str | None) -> dict[str, Any]:
     """The arguments of the SDK's call. Sampling only when set: some models refuse it."""
     system = [{"role": "system", "content": request.system}] if request.system else []
-    turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+    turns = [turn_of(message) for message in request.messages]
     # OpenAI's newer models refuse the old name, everybody else's servers know no other.
     limit = "max_completion_tokens" if host == "api.openai.com" else "max_tokens"
     arguments: dict[str, Any] = {
@@ -77,7 +80,30 @@ def call_arguments(request: ChatRequest, *, host: str | None) -> dict[str, Any]:
     }
     if request.temperature is not None:
         arguments["temperature"] = request.temperature
+    if request.tools:
+        arguments["tools"] = [function_of(tool) for tool in request.tools]
+        # "auto" is what everybody does unasked; some servers refuse the word.
+        if request.tool_choice != "auto":
+            arguments["tool_choice"] = request.tool_choice
     return arguments
+
+
+def turn_of(message: ChatMessage) -> dict[str, Any]:
+    """A message in the form of chat completions."""
+    turn: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.answers is not None:
+        turn["tool_call_id"] = message.answers.id
+    if message.calls:
+        turn["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                # Said back as an object: servers parse it, and broken JSON fails the call.
+                "function": {"name": call.name, "arguments": json.dumps(arguments_of(call))},
+            }
+            for call in message.calls
+        ]
+    return turn
 
 
 def parts_of(chunk: Any) -> list[WirePart]:
@@ -93,12 +119,31 @@ def parts_of(chunk: Any) -> list[WirePart]:
         text = _text(delta, "content") or _text(delta, "refusal")
         if text:
             parts.append(TextDelta(text))
+        parts += _calls(getattr(delta, "tool_calls", None))
         reason = getattr(choice, "finish_reason", None)
         if isinstance(reason, str) and reason:
             parts.append(Stopped(stop_reason_of(reason)))
     usage = getattr(chunk, "usage", None)
     if usage is not None:
         parts.append(Counted(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens")))
+    return parts
+
+
+def _calls(pieces: Any) -> list[WirePart]:
+    """Pieces of calls. Some servers send the arguments as an object instead of its text."""
+    parts: list[WirePart] = []
+    for piece in pieces if isinstance(pieces, list) else []:
+        function = getattr(piece, "function", None)
+        arguments = getattr(function, "arguments", None)
+        text = json.dumps(arguments) if isinstance(arguments, dict) else arguments
+        parts.append(
+            CallDelta(
+                place=_count(piece, "index"),
+                id=_text(piece, "id"),
+                name=_text(function, "name"),
+                arguments=text if isinstance(text, str) else "",
+            )
+        )
     return parts
 
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from providers.core.errors import CutOff, ProtocolError, ProviderError
 from providers.core.reasoning import ReasoningSplitter
 from providers.core.text import DeltaCleaner
+from providers.core.tool_calls import CallCollector, CallDelta
 from providers.core.types import (
     ChatRequest,
     ReasoningDelta,
     StopReason,
     StreamPart,
     TextDelta,
+    ToolCall,
     Usage,
 )
 
@@ -37,7 +39,7 @@ class Counted:
     output_tokens: int | None = None
 
 
-WirePart = TextDelta | ReasoningDelta | Stopped | Counted
+WirePart = TextDelta | ReasoningDelta | CallDelta | Stopped | Counted
 
 _STOP_REASONS: dict[str, StopReason] = {
     "length": "length",
@@ -69,6 +71,7 @@ class Answer:
         self._text_cleaner = DeltaCleaner()
         self._reasoning_cleaner = DeltaCleaner()
         self._splitter = ReasoningSplitter()
+        self._calls = CallCollector()
         self._input: int | None = None
         self._output: int | None = None
 
@@ -85,6 +88,11 @@ class Answer:
         if isinstance(part, Counted):
             self._count(part)
             return []
+        if isinstance(part, CallDelta):
+            self.has_content = True
+            self._length += part.size
+            self._calls.feed(part)
+            return []
         self.has_content = self.has_content or bool(part.text)
         if isinstance(part, ReasoningDelta):
             text = self._reasoning_cleaner.feed(part.text)
@@ -97,12 +105,22 @@ class Answer:
         rest = self._splitter.feed(self._text_cleaner.finish())
         return self._capped([*rest, *self._splitter.finish()])
 
+    def calls(self) -> list[ToolCall]:
+        """The tools that the reply asks for, once it ended well. A reply that was cut at a
+        limit or by a filter asks for nothing: its last call may be half of one."""
+        if self.is_full or self.stop_reason in {None, "length", "filter"}:
+            return []
+        return self._calls.calls()
+
     def usage(self) -> Usage:
         """The last part. Raises CutOff or ProtocolError when no stop reason was seen."""
         if self.is_full:
             self.stop_reason = "length"
         if self.stop_reason is None:
             raise self._without_end()
+        if self.calls():
+            # Many servers say "stop" all the same.
+            self.stop_reason = "tool"
         is_reported = self._input is not None or self._output is not None
         return Usage(self._input or 0, self._output or 0, self.stop_reason, is_reported)
 

@@ -7,7 +7,8 @@ ProviderError
 │   ├── ModelNotFound      the provider does not know this model
 │   ├── WrongAddress       the server has nothing at this address
 │   ├── BadRequest         the provider refused the request
-│   │   └── InputTooLong   more tokens than the model takes
+│   │   ├── InputTooLong   more tokens than the model takes
+│   │   └── NoTools        the model cannot call tools
 │   └── EgressRefused      the address may not be called from here
 └── transient: the same call may work later
     ├── Unreachable        no connection, or it broke
@@ -72,6 +73,11 @@ class BadRequest(ProviderError):
 class InputTooLong(BadRequest):
     code = "input_too_long"
     mend = "Lower the number of passages, or set the model's real context window."
+
+
+class NoTools(BadRequest):
+    code = "no_tools"
+    mend = "Choose a model that can call tools, or let it answer from one search."
 
 
 class EgressRefused(ProviderError):

@@ -12,6 +12,7 @@ from providers.core.errors import (
     BadRequest,
     InputTooLong,
     ModelNotFound,
+    NoTools,
     Overloaded,
     ProtocolError,
     ProviderError,
@@ -25,6 +26,14 @@ _TOO_LONG = re.compile(
     r"context[_ ](?:length|window|size)|too[_ ](?:long|many tokens)|maximum (?:sequence )?length"
     r"|less than \d+ tokens|exceeds? the (?:maximum|context|model|available)|input length"
     r"|maximum (?:number of )?tokens|reduce the (?:length|size)|token limit",
+    re.IGNORECASE,
+)
+# Ollama, OpenRouter, vLLM, llama.cpp, DeepSeek, Mistral, Groq: each has its own words.
+_NO_TOOLS = re.compile(
+    r"(?:not|n't) (?:yet )?support (?:the use of )?(?:tool|function)"
+    r"|(?:tool|function)[\w` -]{0,40} (?:is|are) not (?:supported|enabled|available)"
+    r"|no endpoints found that support tool|requires --enable-auto-tool-choice"
+    r"|tools param requires",
     re.IGNORECASE,
 )
 _TAGS = re.compile(r"<[^>]*>|\s+")
@@ -52,6 +61,8 @@ def error_for_status(
     place = f"{url} answered {status}"
     if status in {401, 403}:
         return Unauthorized(_sentence(f"{place}: the key was refused", said))
+    if status != 429 and _NO_TOOLS.search(said):
+        return NoTools(_sentence(f"{place}: the model cannot call tools", said))
     if status == 404:
         if "model" in said.lower():
             return ModelNotFound(_sentence(f"{place}: no such model", said))
@@ -78,6 +89,8 @@ def error_in_stream(body: Any, *, url: str) -> ProviderError:
     kind = next((_TYPES[name] for name in names if name in _TYPES), Overloaded)
     if issubclass(kind, BadRequest) and _TOO_LONG.search(said):
         kind = InputTooLong
+    if _NO_TOOLS.search(said):
+        kind = NoTools
     return kind(_sentence(f"{url} broke off with an error", said))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 
@@ -26,7 +27,10 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_usage(request: ChatRequest, written: Iterable[str]) -> Usage:
     """What a call used whose provider said nothing of it, or that ended before it could."""
-    asked = (request.system, *(message.content for message in request.messages))
+    asked = [request.system]
+    for message in request.messages:
+        asked += [message.content, *(call.arguments for call in message.calls)]
+    asked += [f"{it.name} {it.description} {json.dumps(it.schema)}" for it in request.tools]
     return Usage(
         input_tokens=sum(map(estimate_tokens, asked)),
         output_tokens=estimate_tokens("".join(written)),

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-Role = Literal["user", "assistant"]
+Role = Literal["user", "assistant", "tool"]
+ToolChoice = Literal["auto", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it. `schema` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool; arguments are its JSON text, which may be broken."""
+
+    id: str
+    name: str
+    arguments: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One side of the conversation so far."""
+    """One side of the conversation so far.
+
+    `calls` are the tools that an assistant's message asked for. A message of role "tool"
+    is the result of the call `answers`; `is_failure` says that there is none, and its
+    content why.
+    """
 
     role: Role
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    answers: ToolCall | None = None
+    is_failure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +67,11 @@ class Grounding:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One call to a chat model. Sampling arguments are sent only when set."""
+    """One call to a chat model. Sampling arguments are sent only when set.
+
+    With the choice "none" the model knows its tools, as earlier messages may call them,
+    but must answer without.
+    """
 
     model: str
     messages: tuple[ChatMessage, ...]
@@ -48,6 +80,8 @@ class ChatRequest:
     temperature: float | None = None
     context_window: int = 8192
     grounding: Grounding | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +105,6 @@ class Withdrawal:
     Some servers swallow the opening tag of a model's reasoning, so that only the closing
     one tells that what was streamed until then is no answer.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """The model asks for a tool; arguments are its JSON text."""
-
-    id: str
-    name: str
-    arguments: str
 
 
 StopReason = Literal["end", "length", "tool", "filter"]

@@ -18,6 +18,7 @@ from tests.contracts import (
     test_real_reranker,
     test_real_server,
     test_rerank,
+    test_tools,
 )
 from tests.contracts.faults import FAULTS
 
@@ -25,6 +26,7 @@ GROUPS = ("Chat", "Embeddings", "Rerank")
 # A module, the group of its tests ("" where their argument tells), the mark of its cells.
 MODULES: tuple[tuple[ModuleType, str, str], ...] = (
     (test_chat, "Chat", "yes"),
+    (test_tools, "Chat", "yes"),
     (test_real_server, "Chat", "real server"),
     (test_embeddings, "Embeddings", "yes"),
     (test_real_embedder, "Embeddings", "real server"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,8 @@ from providers.core.types import (
     StreamPart,
     TextDelta,
     TimeLimits,
+    ToolCall,
+    ToolSpec,
     Usage,
 )
 from tests.contracts.processes import python_server
@@ -72,6 +74,21 @@ async def test_an_answer_is_streamed_and_ends_with_its_usage(server: RealServer,
     assert usage.is_reported
     assert usage.stop_reason == "length"
     assert 0 < usage.output_tokens <= 6
+
+
+@FORMS
+async def test_calls_of_tools_and_their_results_are_taken(server: RealServer, form: str) -> None:
+    spec = ToolSpec("search_notes", "Searches.", {"type": "object", "properties": {}})
+    call = ToolCall("c1", "search_notes", "{}")
+    asked = ask("Search the notes for the pump seal.", tokens=12)
+    said = (
+        ChatMessage("assistant", "", calls=(call,)),
+        ChatMessage("tool", "The seal was worn out.", answers=call),
+    )
+    request = replace(asked, messages=(*asked.messages, *said), tools=(spec,))
+    parts = [part async for part in server.chat(form).stream(request)]
+    assert "".join(part.text for part in parts if isinstance(part, TextDelta)).strip()
+    assert isinstance(parts[-1], Usage)
 
 
 @FORMS

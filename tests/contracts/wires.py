@@ -35,6 +35,9 @@ class Wire:
     end: bytes
     broken: bytes
     length: str
+    # A whole call of a tool: its place, id and name, and the pieces of its arguments.
+    call: Callable[[int, str, str, tuple[str, ...]], bytes]
+    called: str
 
     def __str__(self) -> str:
         return self.name
@@ -76,6 +79,15 @@ def _openai_stop(reason: str) -> bytes:
     return _chunk({}, reason or "stop") + _event({"id": "c1", "choices": [], "usage": usage})
 
 
+def _openai_call(place: int, call_id: str, name: str, pieces: tuple[str, ...]) -> bytes:
+    head = {"index": place, "id": call_id, "type": "function"}
+    first = _chunk({"tool_calls": [{**head, "function": {"name": name, "arguments": ""}}]})
+    return first + b"".join(
+        _chunk({"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
+        for piece in pieces
+    )
+
+
 OPENAI = Wire(
     name="openai",
     backend=OpenAIChat,
@@ -90,6 +102,8 @@ OPENAI = Wire(
     end=b"data: [DONE]\n\n",
     broken=b'data: {"id": "c1", "choices": [{"delta"\n\n',
     length="length",
+    call=_openai_call,
+    called="tool_calls",
 )
 
 
@@ -110,6 +124,25 @@ _MESSAGE: dict[str, Any] = {
     "stop_reason": None,
     "usage": {"input_tokens": 11, "output_tokens": 1},
 }
+
+
+def _anthropic_call(place: int, call_id: str, name: str, pieces: tuple[str, ...]) -> bytes:
+    # The text has the first block.
+    at = place + 1
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+    begin = _named({"type": "content_block_start", "index": at, "content_block": block})
+    deltas = [
+        _named(
+            {
+                "type": "content_block_delta",
+                "index": at,
+                "delta": {"type": "input_json_delta", "partial_json": piece},
+            }
+        )
+        for piece in ("", *pieces)
+    ]
+    return b"".join([begin, *deltas, _named({"type": "content_block_stop", "index": at})])
+
 
 ANTHROPIC = Wire(
     name="anthropic",
@@ -140,11 +173,23 @@ ANTHROPIC = Wire(
     end=_named({"type": "message_stop"}),
     broken=b'event: content_block_delta\ndata: {"type": "content_bl\n\n',
     length="max_tokens",
+    call=_anthropic_call,
+    called="tool_use",
 )
 
 
 def _line(document: dict[str, Any]) -> bytes:
     return json.dumps(document).encode() + b"\n"
+
+
+def _ollama_call(_place: int, call_id: str, name: str, pieces: tuple[str, ...]) -> bytes:
+    text = "".join(pieces)
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        arguments = text
+    call = {"id": call_id, "function": {"name": name, "arguments": arguments}}
+    return _line({"message": {"content": "", "tool_calls": [call]}, "done": False})
 
 
 OLLAMA = Wire(
@@ -169,6 +214,8 @@ OLLAMA = Wire(
     end=b"",
     broken=b'{"message": {"content"\n',
     length="length",
+    call=_ollama_call,
+    called="stop",
 )
 
 WIRES = (OPENAI, ANTHROPIC, OLLAMA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -17,6 +18,7 @@ from providers.core.errors import (
     CutOff,
     EgressRefused,
     LimitReached,
+    NoTools,
     Overloaded,
     ProtocolError,
     ProviderError,
@@ -30,6 +32,7 @@ from providers.core.types import (
     RankedText,
     StreamPart,
     TextDelta,
+    ToolSpec,
     Usage,
 )
 from providers.guard import GuardedChat, GuardedEmbedder, GuardedReranker
@@ -152,6 +155,17 @@ async def test_over_a_limit_nothing_is_sent(provider: Provider) -> None:
     with pytest.raises(LimitReached, match="everybody together is used up"):
         await ask(provider, *WELL)
     assert not FakeChat.requests
+
+
+async def test_a_refusal_of_tools_is_remembered(provider: Provider) -> None:
+    model = await ChatModel.objects.acreate(provider=provider, name="no-tools|say:Fine.")
+    chat = GuardedChat(FakeChat(), model, user_id=None)
+    plain = replace(REQUEST, model=model.name)
+    with pytest.raises(NoTools):
+        [part async for part in chat.stream(replace(plain, tools=(ToolSpec("x", "", {}),)))]
+    kept = await ChatModel.objects.aget(pk=model.pk)
+    assert kept.can_call_tools is False
+    assert TextDelta("Fine.") in [part async for part in chat.stream(plain)]
 
 
 class FailingEmbedder(HashEmbedder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from providers.core.types import (
     ReasoningDelta,
     StreamPart,
     TextDelta,
+    ToolCall,
+    ToolSpec,
     Usage,
 )
 from providers.testing import FakeChat, HashEmbedder, OverlapReranker
@@ -52,6 +55,32 @@ async def test_cite_quotes_every_passage_with_its_number() -> None:
     assert text_of(parts) == "The seal was worn. [1]\n\nThe valve sticks. [2]\n\n"
     assert isinstance(parts[-1], Usage)
     assert parts[-1].output_tokens == 9
+
+
+@pytest.mark.asyncio
+async def test_a_script_calls_tools_round_by_round() -> None:
+    spec = ToolSpec("search_notes", "", {})
+    script = 'say:Wait.|tool:search_notes:seal&read:{"n": 1}|tool:search_notes:|cite'
+    asked = replace(ask(script, grounding=Grounding("Why?", PASSAGES)), tools=(spec,))
+    calls = (
+        ToolCall("call_1", "search_notes", '{"query": "seal"}'),
+        ToolCall("call_2", "read", '{"n": 1}'),
+    )
+    parts = await parts_of(FakeChat(), asked)
+    assert parts[:3] == [TextDelta("Wait."), *calls]
+    assert isinstance(parts[-1], Usage)
+    assert parts[-1].stop_reason == "tool"
+    for _ in range(2):
+        said = ChatMessage("assistant", "", calls=calls)
+        asked = replace(asked, messages=(*asked.messages, said))
+        parts = await parts_of(FakeChat(), asked)
+    assert text_of(parts) == "The seal was worn. [1]\n\nThe valve sticks. [2]\n\n"
+
+
+@pytest.mark.asyncio
+async def test_without_tools_a_script_passes_over_its_calls() -> None:
+    script = "say:Wait.|tool:search_notes:seal|say: Done."
+    assert text_of(await parts_of(FakeChat(), ask(script))) == "Wait. Done."
 
 
 @pytest.mark.asyncio

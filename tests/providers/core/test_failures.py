@@ -11,6 +11,7 @@ from providers.core.errors import (
     BadRequest,
     InputTooLong,
     ModelNotFound,
+    NoTools,
     Overloaded,
     ProtocolError,
     ProviderError,
@@ -42,6 +43,13 @@ URL = "https://h/v1"
         (429, "", RateLimited),
         (500, "", Overloaded),
         (529, "", Overloaded),
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools", NoTools),
+        (404, "No endpoints found that support tool use.", NoTools),
+        (500, "tools param requires --jinja flag", NoTools),
+        (400, "deepseek-reasoner does not support Function Calling", NoTools),
+        (400, "`tool calling` is not supported with this model", NoTools),
+        (400, "Function calling is not enabled for this model", NoTools),
+        (400, "tools.0.input_schema: field required", BadRequest),
     ],
 )
 def test_statuses(status: int, said: str, kind: type[ProviderError]) -> None:
@@ -66,6 +74,7 @@ def test_statuses(status: int, said: str, kind: type[ProviderError]) -> None:
         ({"error": {"code": 502, "message": "upstream"}}, Overloaded),
         ({"message": "m", "code": "invalid_api_key"}, Unauthorized),
         ({"error": "out of memory"}, Overloaded),
+        ({"error": "llama2 does not support tools"}, NoTools),
         ("text", Overloaded),
     ],
 )
