@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 
+from vault.copying import copy_rows
 from vault.core.chunking import CHUNKER_VERSION, embedded_text
 from vault.core.language import text_config
 from vault.core.lexical import made_tokens
@@ -159,15 +160,19 @@ def write_text(
 
 def write_new_notes(notes: Sequence[tuple[Note, Reading]]) -> None:
     """Insert filled notes with all that is theirs: five statements for a whole batch."""
-    Note.objects.bulk_create([note for note, _reading in notes])
-    chunks = [
-        _chunk_row(note, draft, note.aliases) for note, reading in notes for draft in reading.chunks
-    ]
-    Chunk.objects.bulk_create(chunks, batch_size=500)
-    links = [row for note, reading in notes for row in _link_rows(note, reading.note)]
-    Link.objects.bulk_create(links, batch_size=1000)
-    findings = [row for note, reading in notes for row in _finding_rows(note, reading)]
-    ScrubFinding.objects.bulk_create(findings, batch_size=1000)
+    copy_rows(Note, [note for note, _reading in notes], with_ids=True)
+    copy_rows(
+        Chunk,
+        [
+            _chunk_row(note, made, note.aliases)
+            for note, reading in notes
+            for made in reading.chunks
+        ],
+    )
+    copy_rows(Link, [row for note, reading in notes for row in _link_rows(note, reading.note)])
+    copy_rows(
+        ScrubFinding, [row for note, reading in notes for row in _finding_rows(note, reading)]
+    )
 
 
 def write_chunks(note: Note, drafts: Sequence[ChunkDraft], aliases: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -34,7 +35,7 @@ from vault.sources import (
     SourceUnavailable,
     source_of,
 )
-from vault.storing import ReadFile, delete_notes, in_batches, move_notes, store, touch
+from vault.storing import ReadFile, batches_ahead, delete_notes, move_notes, store, touch
 
 log = structlog.get_logger(__name__)
 
@@ -272,12 +273,13 @@ class _Sync:
 
     def _store_all(self, source: Source, todo: Sequence[tuple[FileState, int | None]]) -> None:
         stored = 0
-        for batch in in_batches(self._read_all(source, todo)):
-            store(self.vault.pk, batch, self.options)
-            stored += len(batch)
-            self.counts["chunks"] += sum(len(file.reading.chunks) for file in batch)
-            self._warn_of(batch)
-            self.on_progress(SyncProgress("notes", stored, len(todo)))
+        with closing(batches_ahead(self._read_all(source, todo))) as batches:
+            for batch in batches:
+                store(self.vault.pk, batch, self.options)
+                stored += len(batch)
+                self.counts["chunks"] += sum(len(file.reading.chunks) for file in batch)
+                self._warn_of(batch)
+                self.on_progress(SyncProgress("notes", stored, len(todo)))
 
     def _read_all(
         self, source: Source, todo: Sequence[tuple[FileState, int | None]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import regex
 
 # Words that are frequent in one language and rare in the others listed.
@@ -34,6 +36,7 @@ _SCRIPTS = regex.compile(
     r"|(?P<tamil>\p{Tamil}+)|(?P<simple>\p{L})"
 )
 _WORD = regex.compile(r"[\p{Latin}\p{M}]+")
+_ASCII_WORD = re.compile(r"[a-z]+")
 # Letters that Russian does not have: Ukrainian, Belarusian, Serbian, Macedonian, Kazakh, ...
 _NOT_RUSSIAN = regex.compile(r"[іїєґўѓќѕђћљњџјәғқңөұүһ]", regex.IGNORECASE)
 _SERBIAN = regex.compile(r"[ђћљњџј]", regex.IGNORECASE)
@@ -52,6 +55,9 @@ def text_config(text: str) -> str:
     `hindi` stem Latin words as English, so a mixed text goes to them.
     """
     text = text[:_MOST_CHARACTERS]
+    if text.isascii():
+        words = _ASCII_WORD.findall(text.lower())
+        return _latin_config(words, is_ascii=True) if words else "simple"
     counts: dict[str, int] = {}
     for found in _SCRIPTS.finditer(text):
         script = found.lastgroup or ""
@@ -69,7 +75,8 @@ def text_config(text: str) -> str:
 
 def _config_of(script: str, text: str) -> str:
     if script == "latin":
-        return _latin_config(text)
+        words = [word.casefold() for word in _WORD.findall(text)]
+        return _latin_config(words, is_ascii=False)
     if script == "cyrillic":
         return _cyrillic_config(text)
     if script == "arabic":
@@ -86,8 +93,7 @@ def _cyrillic_config(text: str) -> str:
     return "simple" if len(_NOT_RUSSIAN.findall(text)) * 100 > letters else "russian"
 
 
-def _latin_config(text: str) -> str:
-    words = [word.casefold() for word in _WORD.findall(text)]
+def _latin_config(words: list[str], *, is_ascii: bool) -> str:
     hits: dict[str, float] = {}
     for word in words:
         for language in _LANGUAGES_OF.get(word, ()):
@@ -98,7 +104,7 @@ def _latin_config(text: str) -> str:
         return best
     is_short = len(words) <= _MOST_WORDS_WITHOUT_SIGN
     # A title or a list of terms: English in most vaults, and its stemmer folds plurals.
-    return "english" if is_short and best in {"", "english"} and text.isascii() else "simple"
+    return "english" if is_short and best in {"", "english"} and is_ascii else "simple"
 
 
 def common_words(text: str, config: str) -> int:

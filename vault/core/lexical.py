@@ -10,6 +10,7 @@ a letter for a sign that counts (`C++` is `czxpzxp`).
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -35,6 +36,10 @@ _TOKEN = regex.compile(
     r"|(?P<word>[\p{L}\p{N}][\p{L}\p{N}\p{M}--\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}]*)",
     regex.VERSION1,
 )
+# A word between spaces that is not just letters, small or with a capital, in plain
+# punctuation. `re` passes over the others, which give no token, ten times as fast.
+_NOT_PLAIN = re.compile(r"""(?<!\S)(?![("'*,;!?]*[A-Za-zА-Яа-я]?[a-zа-я]*[)"'*.,:;!?]*(?!\S))\S+""")
+_MAY_BE_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2}")
 _PART = regex.compile(r"[\p{L}\p{N}\p{M}]+")
 _SUBPART = regex.compile(r"\p{L}[\p{L}\p{M}]*|\p{N}+")
 _CAMEL = regex.compile(r"\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+")
@@ -62,12 +67,14 @@ def made_tokens(text: str) -> str:
     """
     normal = unicodedata.normalize("NFKC", text)
     is_composed = unicodedata.is_normalized("NFC", text)
+    if is_composed and not _MAY_BE_IBAN.search(normal):  # whose groups stand apart
+        normal = " ".join(_NOT_PLAIN.findall(normal))
     is_ascii = normal.isascii()
     tokens: list[str] = []
     for found in _TOKEN.finditer(normal):
         if found.lastgroup == "word":
             if is_ascii and (found[0].islower() or found[0].istitle()):
-                continue  # most words, and nothing to say about them
+                continue  # nothing to say about it
             tokens += _beside_word(found[0], normal, found.span(), is_composed=is_composed)
         else:
             is_glued = _is_glued(normal, found.span())

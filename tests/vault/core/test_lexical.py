@@ -136,6 +136,27 @@ def test_made_tokens_are_letters_and_digits(text: str) -> None:
         assert not set(token) & set(" -_./:+#@'\"\\&|!()<>*")
 
 
+@given(st.text())
+def test_plain_words_around_a_text_change_nothing_that_is_made_of_it(text: str) -> None:
+    around = f'The "harbour" (of the town), Дом: {text} and so, the old mill.'
+    assert made_tokens(around).split() == made_tokens(text).split()
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("- Plain words. (Really!)", ""),
+        ("see note.md, now", "notezzmd note md"),
+        ("run --exclude now.", "zxmzxmexclude exclude"),
+        ("Café, (naïve) Straße.", "cafe naive strasse"),
+        ("C# or F#", "czxh fzxh"),
+        ("DE44 5001 0517 5407 3249 31 a", "de44500105175407324931 de44 5001 0517 5407 3249 31"),
+    ],
+)
+def test_signs_around_a_word_do_not_hide_it(text: str, made: str) -> None:
+    assert made_tokens(text) == made
+
+
 @given(st.text().map(str.lower))  # parts of camelCase are for other queries
 def test_a_text_is_found_by_itself(text: str) -> None:
     made = set(made_tokens(text[:1000]).split())
