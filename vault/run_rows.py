@@ -9,9 +9,10 @@ from typing import Any
 from django.utils import timezone
 
 from vault.core.types import FileWarning
-from vault.models import SyncRun
+from vault.models import SyncRun, Vault
 
 MOST_WARNINGS = 500
+KILLED = "The process was ended while it was at this. The run after it did the rest."
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,14 @@ class Outcome:
     counts: Mapping[str, int]
     warnings: tuple[FileWarning, ...]
     error: str = ""
+
+
+def begin_run(vault: Vault, *, full: bool) -> SyncRun:
+    """The row of a run that begins now. Call while nobody else may sync the vault: a row
+    that still says it runs is of a process that was killed."""
+    left = SyncRun.objects.filter(vault=vault, kind="sync", state=SyncRun.State.RUNNING)
+    left.update(state=SyncRun.State.FAILED, error=KILLED, finished=timezone.now())
+    return SyncRun.objects.create(vault=vault, counts={"full": full})
 
 
 def end_run(run: SyncRun, outcome: Outcome) -> SyncRun:

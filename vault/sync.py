@@ -25,7 +25,7 @@ from vault.locks import Work, only_one
 from vault.models import Note, SyncRun, Vault
 from vault.moves import with_edited_moves
 from vault.reading import LARGE, Reading, ReadingOptions, read_note, read_picture_name
-from vault.run_rows import Outcome, end_run
+from vault.run_rows import Outcome, begin_run, end_run
 from vault.settings_files import read_settings_files
 from vault.sources import (
     FileBusy,
@@ -77,7 +77,7 @@ def sync_vault(
         vault = Vault.objects.select_related("embedding_model", "next_embedding_model").get(
             pk=vault_id
         )
-        run = SyncRun.objects.create(vault=vault, counts={"full": full})
+        run = begin_run(vault, full=full)
         deadline = None if most_seconds is None else time.monotonic() + most_seconds
         work = _Sync(vault, reading_options(vault), full, deadline, on_progress or _silent)
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 
 from tests.live import child_environment
 
@@ -59,6 +60,29 @@ def children(pid: int) -> list[int]:
             if int(fields[1]) == pid and fields[0] != "Z":
                 found.append((int(fields[19]), int(entry.name)))
     return [child for _started, child in sorted(found)]
+
+
+# Sessions of a process that was copied: a copy must neither use nor end them.
+_NOT_OURS: list[object] = []
+
+
+def in_a_copy(work: Callable[[], object]) -> int:
+    """Do `work` in a copy of this process with a database session of its own.
+
+    Returns what waitpid says of its end: a signal's number when one killed it, 0 when the
+    work was done.
+    """
+    copy = os.fork()
+    if copy:
+        return os.waitpid(copy, 0)[1]
+    try:
+        signal.alarm(60)
+        _NOT_OURS.append(connection.connection)
+        connection.connection = None
+        work()
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def cpu_ticks(pid: int) -> int:

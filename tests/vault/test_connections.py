@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -49,30 +48,6 @@ def lived(folder: Folder) -> None:
     folder.move("old name.md", "new name.md")
     folder.delete("doomed.md")
     folder.write("late.md", "# Late\n\n[[shows]] ![[new name]]")
-
-
-def reports(folder: Folder) -> Iterator[tuple[str, int]]:
-    told: list[str] = []
-    sync_vault(folder.vault.pk, on_progress=lambda progress: told.append(progress.stage))
-    yield from zip(told, range(1, len(told) + 1), strict=True)
-
-
-def test_a_run_killed_at_any_border_is_finished_by_the_next(tmp_path: Path) -> None:
-    whole = make_folder(tmp_path / "whole")
-    lived(whole)
-    borders = list(reports(whole))
-    wanted = snapshot(whole.vault)
-    assert {"scan", "hash", "changes", "notes", "links", "embeds"} == {name for name, _ in borders}
-    for stage, number in borders:
-        cut = make_folder(tmp_path / f"cut{number}")
-        lived(cut)
-        killer = Killer(at=number)
-        with pytest.raises(Killed):
-            sync_vault(cut.vault.pk, on_progress=killer)
-        assert killer.stage == stage
-        cut.sync()
-        assert snapshot(cut.vault) == wanted, f"killed at {stage}"
-        assert due_connections(cut.vault.pk) is None
 
 
 def test_links_of_an_unchanged_folder_are_finished_without_reading_a_file(folder: Folder) -> None:
