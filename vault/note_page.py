@@ -30,6 +30,7 @@ from vault.core.rendering import (
 from vault.core.types import NoteKind
 from vault.models import Link, Note, ScrubFinding
 from vault.pictures import picture_finder
+from vault.properties import Property, properties_of
 from vault.related import related_notes
 
 # Longer notes are shown as they stand in the file: a page must not parse for seconds.
@@ -89,6 +90,7 @@ class NotePage:
 
     note: Note
     rendered: RenderedNote
+    properties: tuple[Property, ...]
     cited: Cited | None
     backlinks: tuple[Note, ...]
     outgoing: tuple[Note, ...]
@@ -131,6 +133,7 @@ def note_page(
     return NotePage(
         note=note,
         rendered=_render(note, _Linked(readable, addresses), (links, targets), highlight),
+        properties=tuple(properties_of(note, _known(links, targets), addresses)),
         cited=cited,
         backlinks=linking,
         outgoing=linked,

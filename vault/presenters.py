@@ -23,8 +23,6 @@ from vault.status import CurrentJob, VaultStatus, counts_in
 # A tree of more notes shows whole only the folders on the way to the open note.
 LARGEST_TREE = 800
 MOST_FILTERED = 200
-LONGEST_PROPERTY = 80
-_SHOWN_ELSEWHERE = {"title", "tags", "tag", "aliases", "alias", "cssclass", "cssclasses"}
 
 
 class PageAddresses:
@@ -139,7 +137,10 @@ def _steps(root: dict[str, Any], current: str, *, is_pruned: bool) -> Iterator[T
             if stack:
                 yield TreeRow("close")
         elif isinstance(child, tuple):
-            yield TreeRow("note", child[1] or without_suffix(name), child[0])
+            path, title = child
+            # Titles of source files are their paths: inside a folder the name is enough.
+            shown = name if title == path else title or without_suffix(name)
+            yield TreeRow("note", shown, path)
         else:
             is_open = current.startswith(path)
             step = "folder" if is_pruned and not is_open else "open"
@@ -163,23 +164,6 @@ def _count(folder: dict[str, Any]) -> int:
             else:
                 total += 1
     return total
-
-
-def properties_of(note: Note) -> list[tuple[str, str]]:
-    """Properties as short words: links without brackets, lists joined."""
-    rows = []
-    for name, value in note.properties.items():
-        text = _plain(value)
-        if text and name.lower() not in _SHOWN_ELSEWHERE:
-            rows.append((str(name)[:40], text))
-    return rows
-
-
-def _plain(value: object) -> str:
-    values = value if isinstance(value, list) else [value]
-    words = (str(item).strip().removeprefix("[[").removesuffix("]]") for item in values if item)
-    text = ", ".join(word for word in words if word)
-    return text if len(text) <= LONGEST_PROPERTY else text[: LONGEST_PROPERTY - 1] + "…"
 
 
 def ask_url(note: Note) -> str:

@@ -173,7 +173,6 @@ def note(request: HttpRequest, slug: str, path: str) -> HttpResponse:
         "note": found,
         "vault": found.vault,
         "crumbs": presenters.crumbs_of(found),
-        "properties": presenters.properties_of(found),
         "tags": [(tag, presenters.PageAddresses().tag(slug, tag)) for tag in found.tags],
         "tree": presenters.tree_of(notes, current=found.path),
         "current": found.path,

@@ -13,7 +13,6 @@ from vault.presenters import (
     TreeRow,
     job_words,
     note_tree,
-    properties_of,
     run_words,
     tree_of,
     vault_rows,
@@ -72,20 +71,6 @@ def test_a_filter_lists_notes_by_path_or_title(cast: Cast) -> None:
     make_note(cast.vault, "x/Backup draft.md", status=Note.Status.EXCLUDED)
     rows = tree_of(Note.objects.filter(vault=cast.vault), contains="backup").rows
     assert [row.path for row in rows] == ["x/Backup.md", "x/Other.md"]
-
-
-def test_properties_are_short_words_and_not_shown_twice(cast: Cast) -> None:
-    note = make_note(
-        cast.vault,
-        "a.md",
-        properties={
-            "tags": ["x"], "title": "A", "owner": "[[Ana]]", "reviewers": ["Ben", "[[Cy]]"],
-            "empty": "", "long": "w" * 500, "count": 3,
-        },
-    )  # fmt: skip
-    shown = dict(properties_of(note))
-    assert shown.pop("long").endswith("…")
-    assert shown == {"owner": "Ana", "reviewers": "Ben, Cy", "count": "3"}
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,12 @@ def _is_escaped(text: str, position: int) -> bool:
     return (position - before) % 2 == 0
 
 
+def whole_wikilink(text: str) -> tuple[str, str, str] | None:
+    """Target, anchor and alias of a text that is one wikilink; None for every other."""
+    found = _WIKILINK.fullmatch(text.strip())
+    return _wikilink_parts(found[2]) if found and not found[1] else None
+
+
 def _wikilink_parts(inner: str) -> tuple[str, str, str]:
     # A table cell writes the pipe as `\|`; people do so outside tables as well.
     written, _, alias = inner.partition("|")

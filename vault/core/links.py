@@ -22,9 +22,7 @@ class LinkIndex:
         self._by_name: dict[str, list[str]] = {}
         self._by_alias: dict[str, list[str]] = {}
         for path in sorted(paths_with_aliases, key=lambda path: (path.count("/"), len(path), path)):
-            bare = without_suffix(path)
-            # The bare form first would let `a.md` hide behind a folder note `a.md.md`.
-            for form in dict.fromkeys((path, bare)):
+            for form in _forms(path):
                 self._by_path.setdefault(_key(form), []).append(path)
                 self._by_name.setdefault(_key(file_name(form)), []).append(path)
             for alias in paths_with_aliases[path]:
@@ -71,8 +69,7 @@ class LinkIndex:
         matching = [
             path
             for path in named
-            if f"/{_key(path)}".endswith(ending)
-            or f"/{_key(without_suffix(path))}".endswith(ending)
+            if any(f"/{_key(form)}".endswith(ending) for form in _forms(path))
         ]
         return self._nearest(matching, wanted, folder)
 
@@ -91,6 +88,12 @@ class LinkIndex:
             )
 
         return min(paths, key=rank, default=None)
+
+
+def _forms(path: str) -> tuple[str, ...]:
+    """What a link may call a file: the whole of it, or without a suffix that says its kind."""
+    # The bare form first would let `a.md` hide behind a folder note `a.md.md`.
+    return tuple(dict.fromkeys((path, path.removesuffix(".md"), without_suffix(path))))
 
 
 def heading_at(anchor: str, headings: Iterable[Heading], *, body: str = "") -> Heading | None:

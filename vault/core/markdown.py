@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from vault.core.front_matter import FrontMatter, distinct, is_placeholder, read_front_matter
-from vault.core.inline import Inline, read_comments, read_inline
+from vault.core.inline import Inline, read_comments, read_inline, whole_wikilink
 from vault.core.layout import Layout, Region, read_layout
 from vault.core.names import file_name, without_suffix
 from vault.core.plain_text import heading_text
 from vault.core.types import BlockAnchor, BlockKind, Heading, LinkDraft, ParsedNote
+from vault.core.yaml_values import texts_in
 
 Span = tuple[int, int]
 
@@ -36,7 +37,7 @@ def parse_markdown(text: str, *, path: str) -> ParsedNote:
         tags=distinct((*header.tags, *inline.tags)),
         aliases=header.aliases,
         headings=headings,
-        links=_links(inline, layout),
+        links=(*_property_links(header), *_links(inline, layout)),
         warnings=header.warnings,
         anchors=tuple(
             BlockAnchor(name, start, layout.lines.line_at(start)) for name, start in inline.anchors
@@ -81,6 +82,16 @@ def _title(header: FrontMatter, headings: tuple[Heading, ...], path: str) -> str
         if heading.level == 1 and heading.text and not is_placeholder(heading.text):
             return heading.text
     return file_name(without_suffix(path))
+
+
+def _property_links(header: FrontMatter) -> tuple[LinkDraft, ...]:
+    """Properties that are a wikilink and nothing else, as Obsidian links them."""
+    found = (whole_wikilink(text) for text in texts_in(header.properties))
+    return tuple(
+        LinkDraft(target=target, anchor=anchor, alias=alias)
+        for target, anchor, alias in filter(None, found)
+        if target
+    )
 
 
 def _links(inline: Inline, layout: Layout) -> tuple[LinkDraft, ...]:

@@ -8,6 +8,7 @@ from vault.core.code import UnreadableCode, parse_code
 from vault.core.drawings import UnreadableDrawing, board_text, drawing_text, is_drawing
 from vault.core.file_kinds import kind_of
 from vault.core.markdown import parse_markdown
+from vault.core.names import file_name, without_suffix
 from vault.core.scrub import scrub
 from vault.core.types import Finding, NoteKind, ParsedNote
 
@@ -31,16 +32,20 @@ def parse_text(text: str, *, path: str, emails: bool = False) -> Parsed:
     escapes. Their lines and spans are those of that Markdown.
     """
     kind = kind_of(path)
+    title = ""
     try:
         if kind is NoteKind.CANVAS:
             text = board_text(text, path=path)
+            # The first heading of one of its cards is no title of a board.
+            title = file_name(without_suffix(path))
         elif kind is NoteKind.NOTE and is_drawing(text, path=path):
             text, kind = drawing_text(text), NoteKind.CANVAS
         scrubbed = scrub(text, emails=emails)
         if kind is NoteKind.CODE:
             note = parse_code(scrubbed.text, path=path)
         else:
-            note = replace(parse_markdown(scrubbed.text, path=path), kind=kind)
+            note = parse_markdown(scrubbed.text, path=path)
+            note = replace(note, kind=kind, title=title or note.title)
     except (UnreadableDrawing, UnreadableCode) as error:
         raise UnreadableText(str(error)) from error
     return Parsed(note, scrubbed.findings)

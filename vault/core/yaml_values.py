@@ -191,3 +191,16 @@ def _iso(scalar: Scalar, warnings: list[Warning_]) -> str:
     except ValueError as error:
         warnings.append((f"“{scalar.text}” is not a date: {error}", scalar.line))
         return scalar.text
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text among the values of properties, in order, however deep."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            stack.extend(reversed(list(item.values())))
+        elif isinstance(item, list):
+            stack.extend(reversed(item))

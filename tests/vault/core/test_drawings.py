@@ -57,7 +57,7 @@ N4KAkARALgngDgUwgLgAQQQDwMYEMA2AlgCYBOuA7hADTgQBuCpAzoQPYB2KqATLZMzYBXUtiRoIACyh
 
 def test_cards_are_read_from_top_to_bottom_and_groups_are_sections() -> None:
     note = parse_text(json.dumps(CANVAS), path="b/Board.canvas").note
-    assert (note.kind, note.title) == (NoteKind.CANVAS, "First")
+    assert (note.kind, note.title) == (NoteKind.CANVAS, "Board")
     assert note.body == (
         "# First\n\n[[Pump]] #tag\n\nSecond card\n\n![[Notes/Pump.md#Drill]]\n\n"
         "<https://example.org/a>\n\n## Later work\n\nIn the group\n"
@@ -150,3 +150,8 @@ def test_any_json_is_read_or_refused(board: object, path: str) -> None:
 def test_a_drawing_of_any_shape_is_read(lines: list[str]) -> None:
     text = "---\nexcalidraw-plugin: x\n---\n" + "\n## Text Elements\n".join(lines)
     parse_text(text, path="a.md")
+
+
+def test_a_board_is_called_by_its_file_not_by_a_card() -> None:
+    card = {"id": "a", "type": "text", "x": 0, "y": 0, "text": "# Card one"}
+    assert parse_text(json.dumps({"nodes": [card]}), path="b/Week.canvas").note.title == "Week"

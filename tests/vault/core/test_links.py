@@ -144,3 +144,11 @@ def test_an_anchor_finds_its_heading_in_every_form(anchor: str, line: int | None
     note = parse_markdown(BODY, path="a.md")
     heading = heading_at(anchor, note.headings, body=note.body)
     assert (heading.line if heading else None) == line
+
+
+@pytest.mark.parametrize(
+    "target", ["Sketch.excalidraw", "Sketch", "Sketch.excalidraw.md", "In/Sketch.excalidraw"]
+)
+def test_a_drawing_is_found_with_and_without_what_says_its_kind(target: str) -> None:
+    index = LinkIndex({"Deep/In/Sketch.excalidraw.md": []})
+    assert index.resolve(target, source_path="a.md") == "Deep/In/Sketch.excalidraw.md"

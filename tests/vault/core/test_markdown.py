@@ -358,3 +358,15 @@ def test_deep_nesting_loses_no_line() -> None:
     text = "\n".join(" " * (2 * depth) + f"- level {depth}" for depth in range(300))
     note = parse(text)
     assert (note.blocks[0].start, note.blocks[-1].end) == (0, len(text))
+
+
+def test_a_property_that_is_a_link_is_a_link_of_the_note() -> None:
+    text = (
+        '---\nby: "[[Mira#Early|her]]"\nsee: ["[[Plan]]", "about [[Other]]", "![[p.png]]"]\n'
+        'deep: {in: {it: " [[Deep]] "}}\n---\nIn the [[Body]].\n'
+    )
+    links = parse_markdown(text, path="a.md").links
+    assert [(link.target, link.anchor, link.alias) for link in links] == [
+        ("Mira", "Early", "her"), ("Plan", "", ""), ("Deep", "", ""), ("Body", "", ""),
+    ]  # fmt: skip
+    assert [link.start for link in links] == [0, 0, 0, 7]

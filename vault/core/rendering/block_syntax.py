@@ -139,7 +139,8 @@ def tasks(state: StateCore) -> None:
         match = _TASK.match(token.content) if is_first_text else None
         if match:
             token.content = token.content[match.end() :]
-            state.tokens[index - 2].attrJoin("class", "task")
+            is_done = match[1] in "xX"
+            state.tokens[index - 2].attrJoin("class", "task task-done" if is_done else "task")
             box = Token("task_box", "", 0, level=token.level)
             box.meta = {"sign": match[1]}
             tokens.append(box)

@@ -12,7 +12,12 @@ LONGEST_WIKILINK = 500
 LONGEST_COMMENT = 20_000
 _WIKILINK = re.compile(rf"(!?)\[\[([^\[\]\n]{{1,{LONGEST_WIKILINK}}})\]\]")
 _TAG = re.compile(r"#([\w/-]{1,200})")
-_SIMPLE_TAG = re.compile(r"<(?:(br)[ \t]*/?|(/?)(kbd|sub|sup))>", re.IGNORECASE)
+_SIMPLE_TAG = re.compile(
+    r"<(?:(br)[ \t]*/?|(/?)(b|del|em|i|ins|kbd|mark|s|small|strong|sub|sup|u))>", re.IGNORECASE
+)
+# A picture that is written out in the text, as HTML.
+_DATA_PICTURE = re.compile(r"<img\s(?=[^<>]*\bsrc\s*=\s*[\"']?data:)[^<>]*>", re.IGNORECASE)
+_ALT = re.compile(r"\balt\s*=\s*(?:\"([^\"]{0,200})\"|'([^']{0,200})')", re.IGNORECASE)
 _COMMENTS = {"%": ("%%", "%%"), "<": ("<!--", "-->")}
 
 
@@ -24,6 +29,7 @@ def inline_syntax(parser: MarkdownIt) -> None:
     ruler.after("obsidian_comment", "obsidian_mark", mark)
     ruler.after("obsidian_mark", "obsidian_tag", tag)
     ruler.after("obsidian_tag", "simple_html", simple_html)
+    ruler.after("simple_html", "data_picture", data_picture)
 
 
 def split_wikilink(inner: str) -> tuple[str, str, str]:
@@ -105,7 +111,7 @@ def tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def simple_html(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """`<br>`, `<kbd>`, `<sub>` and `<sup>` without attributes; all other HTML stays text."""
+    """`<br>` and tags of emphasis without attributes; all other HTML stays text."""
     if state.src[state.pos] != "<":
         return False
     match = _SIMPLE_TAG.match(state.src, state.pos, state.posMax)
@@ -114,9 +120,40 @@ def simple_html(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     if not silent:
         if match[1]:
             state.push("hardbreak", "br", 0)
-        else:
+        elif _opens_or_closes(state, match[3].lower(), is_end=bool(match[2])):
             state.push("simple_tag", "", 0).meta = {"html": match.group().lower()}
+        else:
+            return False
     state.pos = match.end()
+    return True
+
+
+def data_picture(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """`<img src="data:…">` becomes what stands for a picture, not a wall of signs."""
+    if not state.src.startswith("<img", state.pos):
+        return False
+    match = _DATA_PICTURE.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        alt = _ALT.search(match.group())
+        token = state.push("image", "img", 0)
+        token.attrs = {"src": "data:"}
+        token.content = (alt[1] or alt[2] or "") if alt else ""
+    state.pos = match.end()
+    return True
+
+
+def _opens_or_closes(state: StateInline, name: str, *, is_end: bool) -> bool:
+    """Whether a tag begins something, or ends what was begun in the same text."""
+    tokens, opened = state.env.get("simple_tags", (None, {}))
+    if tokens is not state.tokens:
+        opened = {}
+        state.env["simple_tags"] = (state.tokens, opened)
+    left = opened.get(name, 0) + (-1 if is_end else 1)
+    if left < 0:
+        return False
+    opened[name] = left
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
@@ -22,17 +23,15 @@ DEEPEST_NESTING = 120
 @lru_cache(maxsize=1)
 def note_parser() -> MarkdownIt:
     """Parses notes. Shared: give every parse its own `env`, with `resolve` in it."""
-    parser = _base_parser()
-    parser.use(footnote_plugin).use(inline_syntax).use(block_syntax)
-    return parser
+    return _parser(footnote_plugin, inline_syntax, block_syntax)
 
 
 def answer_parser() -> MarkdownIt:
     """A new parser of what a model wrote: no wikilinks, no tags, no pictures of the vault."""
-    return _base_parser()
+    return _parser()
 
 
-def _base_parser() -> MarkdownIt:
+def _parser(*syntax: Callable[[MarkdownIt], None]) -> MarkdownIt:
     options = {"html": False, "breaks": True, "maxNesting": DEEPEST_NESTING}
     parser = MarkdownIt("js-default", options)
     parser.use(gfm_autolink_plugin)
@@ -45,5 +44,7 @@ def _base_parser() -> MarkdownIt:
         double_inline=True,
     )
     parser.use(limit_signs)
+    for plugin in syntax:
+        parser.use(plugin)
     add_render_rules(parser)
     return parser

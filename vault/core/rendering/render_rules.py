@@ -21,10 +21,18 @@ Rule = Callable[[Sequence[Token], int, dict[str, Any]], str]
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _SIZE = re.compile(r"(\d{1,4})(?:x(\d{1,4}))?$")
+_PDF_PAGE = re.compile(r" > page=(\d{1,6})$")
 _REPLACED = re.compile(r"⟦secret:([a-z-]{1,40})⟧")
 _REPLACED_HTML = (
     r'<span class="secret" title="A secret stood here. It was never stored.">⟦secret:\1⟧</span>'
 )
+# Obsidian's other names of a callout's kind.
+_FAMILIES = {
+    "summary": "abstract", "tldr": "abstract", "hint": "tip", "important": "tip",
+    "check": "success", "done": "success", "help": "question", "faq": "question",
+    "caution": "warning", "attention": "warning", "fail": "failure", "missing": "failure",
+    "error": "danger", "cite": "quote",
+}  # fmt: skip
 _TASK_SIGNS = {" ": ("open", "open"), "x": ("done", "done"), "X": ("done", "done")}
 
 
@@ -97,7 +105,9 @@ def _embed(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
     if resolved is not None and resolved.is_image:
         return _picture(resolved, meta["alias"], meta["target"])
     link = _inside_link(meta["target"], meta["anchor"], env)
-    return f'<span class="embed">{link}{escape(meta["shown"])}</a></span>'
+    # The size of a picture that is not there says nothing.
+    shown = meta["target"] if _SIZE.match(meta["alias"]) else meta["shown"]
+    return f'<span class="embed">{link}{escape(_page_in_words(shown))}</a></span>'
 
 
 def _embed_card(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
@@ -108,8 +118,13 @@ def _embed_card(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str
     if not html:
         return f"<p>{_embed(tokens, index, env)}</p>\n"
     link = _inside_link(meta["target"], meta["anchor"], env)
-    title = meta["alias"] or meta["shown"]
-    return f'<div class="embed">{link}{escape(title)}</a>\n{html}</div>\n'
+    title = meta["alias"] or _page_in_words(meta["shown"])
+    return f'<div class="embed"><p class="embed-head">{link}{escape(title)}</a></p>\n{html}</div>\n'
+
+
+def _page_in_words(shown: str) -> str:
+    """`paper.pdf > page=2` as people say it."""
+    return _PDF_PAGE.sub(r", page \1", shown)
 
 
 def _image(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
@@ -174,10 +189,16 @@ def _cell_open(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
     return f"<{token.tag}{css}{scope}>"
 
 
+def _footnote_caption(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
+    """The same number wherever the same footnote is named."""
+    return f"[{tokens[index].meta['id'] + 1}]"
+
+
 def _callout_open(tokens: Sequence[Token], index: int, env: dict[str, Any]) -> str:
     token = tokens[index]
     ident = f' id="{escape(str(token.attrs["id"]))}"' if "id" in token.attrs else ""
-    css = f'class="callout callout-{token.meta["kind"]}"{ident}'
+    kind = token.meta["kind"]
+    css = f'class="callout callout-{_FAMILIES.get(kind, kind)}"{ident}'
     if not token.meta["is_foldable"]:
         return f"<div {css}>\n"
     return f"<details {css}{' open' if token.meta['is_open'] else ''}>\n"
@@ -236,6 +257,7 @@ _RULES: dict[str, Rule] = {
     "embed": _embed,
     "embed_card": _embed_card,
     "fence": _fence,
+    "footnote_caption": _footnote_caption,
     "image": _image,
     "link_open": _link_open,
     "math_block": _math(is_display=True, tag="div"),

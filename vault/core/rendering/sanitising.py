@@ -6,9 +6,9 @@ import nh3
 
 _TEXT_TAGS = {
     "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt",
-    "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "kbd", "li", "mark", "ol",
+    "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol",
     "p", "pre", "s", "section", "small", "span", "strong", "sub", "summary", "sup", "table",
-    "tbody", "td", "th", "thead", "tr", "ul",
+    "tbody", "td", "th", "thead", "tr", "u", "ul",
 }  # fmt: skip
 _MATH_TAGS = {
     "math", "menclose", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover",

@@ -67,3 +67,20 @@ def test_any_text_between_dollars_gives_a_page(latex: str) -> None:
 )
 def test_what_is_a_formula(body: str, formulas: int) -> None:
     assert len(Page(render_note(body).html).all("math")) == formulas
+
+
+@pytest.mark.parametrize(
+    ("latex", "rows"),
+    [
+        (r"\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}", 2),
+        (r"\begin{alignedat}{2} a &= 1 & c &= 3 \\ b &= 2 & d &= 4 \end{alignedat}", 2),
+        (r"\begin{gathered} a \\ b \\ c \end{gathered}", 3),
+        (r"\begin{gather*} a \\ b \end{gather*}", 2),
+        (r"\begin{dcases} 1 & x > 0 \\ 0 & x < 0 \end{dcases}", 2),
+        (r"\begin{align} a &= 1 \end{align}", 1),
+    ],
+)
+def test_aligned_lines_stand_under_each_other(latex: str, rows: int) -> None:
+    page = Page(sanitise(render_math(latex, is_display=True)))
+    assert len(page.all("mtr")) == rows
+    assert "&" not in page.text

@@ -237,3 +237,45 @@ def test_hostile_text_has_no_live_element(vector: str) -> None:
 @pytest.mark.parametrize("vector", [v for v in VECTORS if v.startswith("<")])
 def test_the_sanitiser_alone_holds(vector: str) -> None:
     assert Page(sanitise(vector)).live == []
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("tldr", "abstract"), ("FAQ", "question"), ("caution", "warning"), ("my-own", "my-own")],
+)
+def test_other_names_of_a_callout_look_as_their_kind(written: str, shown: str) -> None:
+    assert page(f"> [!{written}] Title\n> Text").with_class(f"callout-{shown}")
+
+
+def test_tasks_that_are_done_are_marked_for_the_eye() -> None:
+    tasks = page("- [x] done\n- [ ] open\n- [X] done too\n- [-] dropped")
+    assert [item["class"] for item in tasks.all("li")] == [
+        "task task-done", "task", "task task-done", "task",
+    ]  # fmt: skip
+
+
+def test_a_footnote_has_one_number_wherever_it_is_named() -> None:
+    assert page("One[^a], two[^b], one again[^a].\n\n[^a]: A.\n[^b]: B.").text.startswith(
+        "One[1], two[2], one again[1]."
+    )
+
+
+def test_a_picture_that_is_not_there_is_named_by_its_file_not_its_size() -> None:
+    assert page("![[gone.png|200]]").text.strip() == "gone.png"
+    assert page("![[gone.png|a caption]]").text.strip() == "a caption"
+
+
+def test_an_embedded_page_of_a_document_is_named_in_words() -> None:
+    assert page("![[paper.pdf#page=2]]").text.strip() == "paper.pdf, page 2"
+
+
+def test_tags_of_emphasis_work_and_any_other_html_stays_text() -> None:
+    rendered = page("<u>under</u> <MARK>marked</MARK> <b>bold</b> <b class='x'>not</b> <center>no")
+    assert [tag for tag, _ in rendered.elements] == ["p", "u", "mark", "b"]
+    assert rendered.text.strip() == "under marked bold <b class='x'>not</b> <center>no"
+
+
+def test_a_picture_written_out_as_html_is_named_and_its_signs_are_not_shown() -> None:
+    rendered = page('A <img alt="the pump" src="data:image/png;base64,AAAA' + "B" * 5000 + '"> b.')
+    assert rendered.text.strip() == "A Picture: the pump b."
+    assert page("<img alt=x src=local.png>").text.strip() == "<img alt=x src=local.png>"
