@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from chat import sse
+from chat import openai_api, sse
 from chat.api import asking, conversations, feedback, sharing
 
 CHAT = "api/chat"
@@ -30,9 +30,9 @@ urlpatterns: list[URLPattern] = [
     path(f"{CONVERSATION}/keep", conversations.KeepBranchView.as_view(), name="api-keep-branch"),
     path(f"{CONVERSATION}/export", sharing.ExportView.as_view(), name="api-export"),
     path(f"{CONVERSATION}/shares", sharing.ConversationSharesView.as_view(), name="api-share"),
-    path(f"{CONVERSATION}/messages", sse.ask, name="api-ask"),
+    path(f"{CONVERSATION}/messages", sse.AskView.as_view(), name="api-ask"),
     path(f"{MESSAGE}/stop", conversations.StopView.as_view(), name="api-stop"),
-    path(f"{MESSAGE}/events", sse.events, name="api-events"),
+    path(f"{MESSAGE}/events", sse.EventsView.as_view(), name="api-events"),
     path(f"{CHAT}/export", sharing.ExportAllView.as_view(), name="api-export-all"),
     path(f"{CHAT}/import", sharing.ImportView.as_view(), name="api-import"),
     path(f"{CHAT}/shares", sharing.SharesView.as_view(), name="api-shares"),
@@ -53,4 +53,7 @@ urlpatterns: list[URLPattern] = [
         feedback.EndUnansweredView.as_view(),
         name="api-end-unanswered",
     ),
+    path("v1/models", openai_api.ModelsView.as_view(), name="v1-models"),
+    path("v1/models/<path:model>", openai_api.ModelView.as_view(), name="v1-model"),
+    path("v1/chat/completions", openai_api.CompletionsView.as_view(), name="v1-completions"),
 ]

@@ -141,17 +141,30 @@ def _conversation(user: User, ask: Ask) -> Conversation:
     if ask.conversation is None:
         if (ask.again, ask.continues, ask.edit) != (None, None, None):
             raise not_found()
-        return Conversation.objects.create(
+        begun = Conversation.objects.create(
             owner=user,
             title=title_from_question(ask.text),
+            title_is_final=ask.title_is_final,
             vaults=list(ask.vaults) if ask.vaults is not None else None,
             temporary=ask.temporary,
         )
+        _keep_earlier(begun, ask.earlier)
+        return begun
     conversation = own_conversation(user, ask.conversation, lock=True)
     if not conversation.title:
         conversation.title = title_from_question(ask.text)
         conversation.save(update_fields=["title"])
     return conversation
+
+
+def _keep_earlier(conversation: Conversation, earlier: Sequence[ChatMessage]) -> None:
+    """The turns that a conversation begins with, each below the one before it."""
+    said: Message | None = None
+    for message in earlier:
+        said = Message.objects.create(
+            conversation=conversation, parent=said, role=message.role, text=message.content
+        )
+    conversation.leaf = said.pk if said else None
 
 
 def _check_number_of_runs(user: User) -> None:

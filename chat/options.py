@@ -74,7 +74,7 @@ def turn_options(
         model=picked.model,
         mode=resolved.mode,
         system_prompt=resolved.system_prompt,
-        persona_prompt=persona.prompt if persona else "",
+        persona_prompt=_persona_prompt(persona, ask),
         persona_name=str(persona) if persona else "",
         knobs=_knobs(resolved, catalogue.knobs()),
         vaults=searched,
@@ -146,6 +146,11 @@ def _searched(persona: Persona | None, chosen: Collection[str] | None) -> tuple[
     if chosen is not None:
         return tuple(chosen)
     return searched_with(persona) if persona else None
+
+
+def _persona_prompt(persona: Persona | None, ask: Ask) -> str:
+    """The persona's prompt, then what the question brings along itself."""
+    return "\n\n".join(filter(None, (persona.prompt if persona else "", ask.instructions)))
 
 
 def _persona_json(persona: Persona) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from providers.core.types import ChatMessage
+
 MODES = ("notes_only", "notes_first", "no_notes")
 # About 5,000 tokens: a question, not a document to be read.
 LONGEST_QUESTION = 20_000
@@ -41,7 +43,9 @@ class Ask:
 
     `again` names an answer that is to be written anew, in place of a new question;
     `continues` one that ended early and is to go on. `edit` names a question that this one
-    is asked in place of. `temporary` begins a conversation that is kept for a day.
+    is asked in place of. `temporary` begins a conversation that is kept for a day; with
+    `title_is_final` no model is asked to name it. `earlier` are the turns that it begins
+    with, and `instructions` what the model is told besides its own prompt.
     """
 
     text: str = ""
@@ -55,6 +59,9 @@ class Ask:
     edit: UUID | None = None
     temporary: bool = False
     client_id: str = ""
+    instructions: str = ""
+    earlier: tuple[ChatMessage, ...] = ()
+    title_is_final: bool = False
 
 
 def parse_ask(data: Mapping[str, Any]) -> Ask:

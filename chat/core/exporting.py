@@ -13,7 +13,7 @@ FORMAT = "secondbrain.conversations"
 # Raise it when a reader of the old one would misread the new one.
 VERSION = 1
 LONGEST_NAME = 60
-_CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`)", re.DOTALL)
+CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`)", re.DOTALL)
 _UNSAFE = re.compile(r"[^\w\-. ]+")
 _HEADING = re.compile(r"^(#{1,4})(?=\s)", re.MULTILINE)
 
@@ -59,7 +59,7 @@ def _answer(message: Mapping[str, Any], nth: int) -> str:
     if message["withheld"]:
         return "*This answer rests on a vault its reader may not read; it is not in this file.*"
     numbers = {source["number"] for source in message["sources"]}
-    pieces = _CODE.split(message["text"].strip())
+    pieces = CODE.split(message["text"].strip())
     for at in range(0, len(pieces), 2):
         pieces[at] = _HEADING.sub(r"##\1", _with_footnotes(pieces[at], numbers, nth))
     text = "".join(pieces)

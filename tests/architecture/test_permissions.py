@@ -289,6 +289,9 @@ ROWS = (
 STREAMS = (
     Row("api-events", (200, 404, 404, 401), kwargs=message),
     Row("api-ask", (None, 404, 404, 401), "post", conversation, {"text": "And now?"}),
+    Row("v1-models", (200, 200, 200, 401)),
+    Row("v1-model", (200, 200, 200, 401), kwargs=lambda world: {"model": "secondbrain"}),
+    Row("v1-completions", (400, 400, 400, 401), "post", data={"messages": []}),
 )
 
 

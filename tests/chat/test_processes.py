@@ -18,6 +18,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db.models.functions import Now
+from openai import AsyncOpenAI
 
 from chat.models import Conversation, Message, Run
 from tests.cast import Cast
@@ -99,7 +100,7 @@ def text_of(events: list[dict[str, Any]]) -> str:
     return "".join(event["text"] for event in events if event["type"] == "delta")
 
 
-async def test_a_run_of_another_process_is_followed_and_stopped(
+async def test_a_run_of_another_process_is_followed_and_stopped_by_word_or_by_leaving(
     world: World, people: Cast, server: tuple[subprocess.Popen[bytes], str]
 ) -> None:
     await use_slow_model(world)
@@ -116,6 +117,29 @@ async def test_a_run_of_another_process_is_followed_and_stopped(
     assert here[-1].type == there[-1]["type"] == "stopped"
     assert [event.seq for event in here] == [event["seq"] for event in there]
     assert (await Message.objects.aget(pk=there[0]["message"])).status == "stopped"
+    await leave_a_stream_of_openais_client(server[1], people, world)
+
+
+async def leave_a_stream_of_openais_client(address: str, people: Cast, world: World) -> None:
+    """A client of OpenAI's form that hangs up ends the answer, as it does with OpenAI."""
+    token = (await bearer(people.mate))["Authorization"].removeprefix("Bearer ")
+    async with AsyncOpenAI(api_key=token, base_url=f"{address}/v1", max_retries=0) as client:
+        stream = await client.chat.completions.create(
+            model=f"fake/{SLOW_MODEL}", messages=[{"role": "user", "content": "?"}], stream=True
+        )
+        heard = ""
+        async for chunk in stream:
+            heard += chunk.choices[0].delta.content or ""
+            if len(heard.split()) >= 10:
+                break
+        await stream.close()
+    run = await Run.objects.select_related("message").alatest("created")
+    async with aclosing(world.runs.follow(run.pk)) as events:
+        last = [event async for event in events][-1]
+    assert last.type == "stopped"
+    left = await Message.objects.aget(pk=run.message_id)
+    assert left.text.startswith(heard.strip())
+    assert len(left.text.split()) < 200, "it was not written to its end"
 
 
 async def test_a_killed_process_leaves_an_interrupted_answer_with_its_text(
