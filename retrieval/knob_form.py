@@ -146,7 +146,7 @@ def _labels() -> dict[str, tuple[str, str]]:
         "chunks_per_note": (_("Per note"), _("Passages of one note at most.")),
         "token_budget": (_("Tokens"), _("Of all passages together.")),
         "passages": (_("Passages"), _("Given to the model.")),
-        "alternates": (_("Alternates"), _("Other wordings of a follow-up.")),
+        "alternates": (_("Alternates"), _("Other wordings of a broad question.")),
         "linked_notes": (_("Linked notes"), _("Notes that a hit links to come along.")),
         "filters": (_("Filters"), _("Which notes may be found.")),
     }

@@ -60,6 +60,13 @@ SYSTEM_PROMPT = (
     '{"query": "...", "alternates": ["...", "..."]} where alternates are at most two other '
     "wordings, or an empty list."
 )
+WORDINGS_PROMPT = (
+    "You help to search a note archive. The message is a question or a few words. Give up to "
+    "two other wordings that notes which answer it may use: synonyms, the term of art, the "
+    "plain word. Write in the language of the message, add no fact, and do not answer it. "
+    'Reply with JSON alone: {"query": "the message unchanged", "alternates": ["...", "..."]}, '
+    "with an empty list where nothing else would be said."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,17 @@ def read_reply(reply: str, *, alternates: bool) -> Condensed | None:
         if condensed is not None:
             return condensed
     return None
+
+
+def other_wordings(question: str, reply: str) -> Condensed:
+    """`question` as it was asked, with the wordings of a model's reply beside it.
+
+    A reply that is no use adds nothing: the question stands alone already.
+    """
+    read = read_reply(reply, alternates=True)
+    others = read.alternates if read is not None and is_broad(question) else ()
+    same = question.casefold()
+    return Condensed(question, tuple(other for other in others if other.casefold() != same))
 
 
 def stand_alone(question: str, history: Sequence[ChatMessage]) -> Condensed:

@@ -54,7 +54,7 @@ class RetrievalSettings(models.Model):
         help_text=_("notes that a passage links to come along last, while the budget lasts"),
     )
     alternates = models.BooleanField(
-        default=True, help_text=_("let the model add up to two other wordings of a follow-up")
+        default=True, help_text=_("let the model add up to two other wordings of a broad question")
     )
     rerank_model = models.ForeignKey(
         RerankModel,

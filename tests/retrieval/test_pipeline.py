@@ -197,12 +197,50 @@ def test_alternates_can_be_switched_off(library: Cast, writer: ChatModel) -> Non
     assert found.queries == ("billing owner",)
 
 
-def test_a_first_question_is_searched_as_it_is_without_a_call(
+def test_a_first_question_that_is_broad_is_searched_in_other_wordings_too(
     library: Cast, writer: ChatModel
 ) -> None:
-    found = ask(library.owner, "Where is the blue pump?", model=writer)
-    assert found.queries == ("Where is the blue pump?",)
+    FakeChat.play(
+        TextDelta('{"query": "changed", "alternates": ["section about seals", "wax rings"]}'),
+        Usage(20, 9),
+    )
+    found = ask(library.owner, "what about sealing", model=writer)
+    assert found.queries == ("what about sealing", "section about seals", "wax rings")
+    assert found.passages[0].path == "Seals.md"
+    assert found.notices == ()
+    assert FakeChat.requests[-1].messages[0].content == "what about sealing"
+    assert UsageRecord.objects.get(purpose="condense").output_tokens == 9
+    run = RetrievalRun.objects.get(pk=found.run_id or 0)
+    assert run.queries == list(found.queries)
+
+
+@pytest.mark.parametrize(
+    ("question", "knobs"),
+    [
+        ("Where is the blue pump?", {"alternates": False}),
+        ("What does Zelmira say of the pump?", {}),
+        ("status of INV/2026/00037", {}),
+    ],
+)
+def test_a_first_question_that_is_specific_is_searched_without_a_call(
+    library: Cast, writer: ChatModel, question: str, knobs: dict[str, Any]
+) -> None:
+    found = ask(library.owner, question, model=writer, **knobs)
+    assert found.queries == (question,)
     assert len(FakeChat.requests) == 0
+
+
+def test_a_model_that_has_no_other_wordings_changes_nothing(
+    library: Cast, writer: ChatModel
+) -> None:
+    FakeChat.play(Overloaded("The server is busy."))
+    failed = ask(library.owner, "where is the pump", model=writer)
+    assert failed.queries == ("where is the pump",)
+    assert failed.notices == ("No other wordings were searched: The server is busy.",)
+    FakeChat.play(TextDelta("I cannot help with that."), Usage())
+    refused = ask(library.owner, "where is the pump", model=writer)
+    assert (refused.queries, refused.notices) == (("where is the pump",), ())
+    assert refused.passages[0].path == failed.passages[0].path == "Ops/Pumps.md"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from retrieval.core.condensing import (
     MOST_ALTERNATES,
     condense_prompt,
     is_broad,
+    other_wordings,
     read_reply,
     stand_alone,
 )
@@ -151,3 +152,11 @@ def test_a_name_a_number_a_quote_or_many_words_are_specific(question: str) -> No
     reply = json.dumps({"query": question or "x 1", "alternates": ["other words"]})
     condensed = read_reply(reply, alternates=True)
     assert condensed is not None and condensed.alternates == ()
+
+
+def test_other_wordings_stand_beside_a_question_that_is_never_changed() -> None:
+    reply = json.dumps({"query": "x", "alternates": ["Leave policy", "time off", "days off"]})
+    found = other_wordings("leave policy", reply)
+    assert found.queries == ("leave policy", "time off")
+    assert other_wordings("the budget of Zelmira", reply).alternates == ()
+    assert other_wordings("leave policy", "no JSON").queries == ("leave policy",)
