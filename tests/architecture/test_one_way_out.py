@@ -17,7 +17,7 @@ STANDARD = frozenset({"http.client", "urllib.request"})
 ALLOWED = {
     "providers/egress.py": "the guarded client itself",
     "providers/backends/": "SDKs, which are given the guarded client",
-    "vault/sources/git": "git over HTTP, with addresses checked in git_http.py",
+    "vault/git/": "git over HTTP, with addresses checked in http.py",
     "secondbrain/management/commands/up.py": "asks this machine's own server whether it is up",
 }
 SDK_CLIENTS = frozenset({"AsyncOpenAI", "OpenAI", "AsyncAnthropic", "Anthropic"})

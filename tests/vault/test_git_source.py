@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
+from dulwich.repo import Repo
 from pytest_django import Settings
 
 from tests.cast import Cast
 from tests.git_server import SUBMODULE, SYMBOLIC_LINK, GitServer, git_server
 from vault import pictures
 from vault.adding import CannotAdd, add_vault, place_of
+from vault.git import fetching
+from vault.git.listing import LIST_FILE
 from vault.models import Job, Note, SettingsFile, SyncRun, Vault
-from vault.sources import git_clone, git_http, source_of, trouble_with
+from vault.sources import source_of, trouble_with
 from vault.sources.git import clone_place
 from vault.sync import answer_pause, sync_vault
 
@@ -40,6 +46,11 @@ def follow(server: GitServer, **fields: str) -> Vault:
 
 def paths(vault: Vault) -> list[str]:
     return list(Note.objects.filter(vault=vault).values_list("path", flat=True))
+
+
+def bound(monkeypatch: pytest.MonkeyPatch, **bounds: Any) -> None:
+    """Let a repository cost less than it may."""
+    monkeypatch.setattr(fetching, "BOUNDS", replace(fetching.BOUNDS, **bounds))
 
 
 def _clone(vault: Vault) -> Path:
@@ -91,7 +102,7 @@ def test_only_a_shallow_clone_is_made(server: GitServer) -> None:
         server.commit({"a.md": f"version {number}"})
     vault = follow(server)
     sync_vault(vault.pk)
-    with git_clone.Clone(_clone(vault))._opened() as clone:
+    with closing(Repo(str(_clone(vault)))) as clone:
         assert len(clone.get_shallow()) == 1
         assert len(list(clone.object_store)) == 3
 
@@ -141,7 +152,7 @@ def test_a_rewritten_history_asks_before_it_is_taken(server: GitServer) -> None:
 def test_more_commits_than_a_fetch_looks_back_are_no_rewriting(
     server: GitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_clone, "DEPTHS", (2, 20))
+    bound(monkeypatch, depths=(2, 20))
     server.commit({"a.md": "first"})
     vault = follow(server)
     sync_vault(vault.pk)
@@ -154,7 +165,7 @@ def test_more_commits_than_a_fetch_looks_back_are_no_rewriting(
 def test_packs_of_many_fetches_become_one_again(
     server: GitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_clone, "MOST_PACKS", 2)
+    bound(monkeypatch, packs=2)
     vault = follow(server)
     for number in range(5):
         server.commit({"a.md": f"version {number}", "same.md": "same"})
@@ -296,14 +307,14 @@ class TestTrouble:
         self, server: GitServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         server.commit({"a.md": "words"})
-        monkeypatch.setattr(git_http.GuardedGitClient, "_left", 100)
+        bound(monkeypatch, data=100)
         assert "too large" in sync_vault(follow(server).pk).error
 
     def test_a_clone_that_was_damaged_is_fetched_anew_from_nothing(self, server: GitServer) -> None:
         server.commit({"a.md": "words"})
         vault = follow(server)
         sync_vault(vault.pk)
-        (_clone(vault) / git_clone.LIST_FILE).write_text("no list")
+        (_clone(vault) / LIST_FILE).write_text("no list")
         run = sync_vault(vault.pk)
         assert (run.state, run.counts["changes"]) == (SyncRun.State.DONE, 0)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import structlog
 from django.conf import settings
-from dulwich.errors import NotGitRepository
 from pathspec import GitIgnoreSpec
 
 from vault.core.file_kinds import (
@@ -21,16 +20,21 @@ from vault.core.file_kinds import (
 )
 from vault.core.git_addresses import read_git_address
 from vault.core.types import FileState, FileWarning
+from vault.git import fetching
+from vault.git.clone import Remote
+from vault.git.listing import ContentLost, Entry, Listing, load_listing, read_content
+from vault.git.trouble import GitOffline, GitUnavailable
 from vault.models import Vault
-from vault.sources.git_clone import Clone, Entry, Listing, Remote
 from vault.sources.ignoring import IGNORE_FILE, ignore_rules
 from vault.sources.naming import escaped, named_paths, printable
-from vault.sources.types import FileUnreadable, Scan, SourceOffline
+from vault.sources.types import FileUnreadable, Scan, SourceOffline, SourceUnavailable
 
 log = structlog.get_logger(__name__)
 
 _SYMBOLIC_LINK = 0o120000
 _SUBMODULE = 0o160000
+# Seconds of a job's time that a fetch leaves to the rest of a sync.
+_FOR_THE_REST = 60.0
 
 
 def open_source(vault: Vault) -> GitSource:
@@ -39,9 +43,10 @@ def open_source(vault: Vault) -> GitSource:
         address = read_git_address(vault.place)
     except ValueError as error:
         raise SourceOffline(str(error)) from error
+    allowed = tuple(settings.ALLOWED_PRIVATE_ENDPOINTS)
     return GitSource(
-        Remote(address, vault.git_branch, _token(vault)),
-        Clone(clone_place(vault.pk)),
+        Remote(address, vault.git_branch, _token(vault), allowed),
+        clone_place(vault.pk),
         templates_folder=vault.templates_folder,
         code_suffixes=read_suffixes(vault.code_suffixes),
         take_rewritten=vault.loss_allowed,
@@ -85,7 +90,7 @@ class GitSource:
     """One branch. A scan fetches; reading looks into what was fetched."""
 
     remote: Remote
-    clone: Clone
+    place: Path
     templates_folder: str = ""
     code_suffixes: tuple[str, ...] = ()
     take_rewritten: bool = False
@@ -93,7 +98,7 @@ class GitSource:
 
     def scan(self) -> Scan:
         _sweep()
-        listing = self.clone.update(self.remote, take_rewritten=self.take_rewritten)
+        listing = self._updated()
         suffixes = suffixes_to_read(self.code_suffixes)
         rules = self._ignore_rules(listing)
         entries = {raw: e for raw, e in listing.files.items() if not _is_ignored(rules, raw)}
@@ -108,6 +113,18 @@ class GitSource:
             settings=tuple(_state(path, entry) for path, entry in own.items()),
         )
 
+    def _updated(self) -> Listing:
+        seconds = max(_FOR_THE_REST, settings.JOB_TIMEOUT - _FOR_THE_REST)
+        bounds = replace(fetching.BOUNDS, seconds=seconds)
+        try:
+            return fetching.update(
+                self.place, self.remote, bounds, take_rewritten=self.take_rewritten
+            )
+        except GitOffline as error:
+            raise SourceOffline(str(error)) from error
+        except GitUnavailable as error:
+            raise SourceUnavailable(str(error)) from error
+
     def read(self, path: str) -> tuple[bytes, FileState]:
         entry = self._entries.get(path)
         if entry is None:
@@ -115,7 +132,7 @@ class GitSource:
         return self._bytes(entry), _state(path, entry)
 
     def pictures(self) -> tuple[str, ...]:
-        listing = self.clone.listing()
+        listing = load_listing(self.place)
         rules = self._ignore_rules(listing)
         return tuple(
             sorted(
@@ -128,7 +145,7 @@ class GitSource:
         )
 
     def read_picture(self, path: str, *, largest: int) -> bytes:
-        listing = self.clone.listing()
+        listing = load_listing(self.place)
         entry = listing.files.get(path)
         if entry is None or not entry.is_file or not path.lower().endswith(PICTURE_SUFFIXES):
             raise FileUnreadable("It is not a picture of the branch.")
@@ -140,9 +157,12 @@ class GitSource:
 
     def _bytes(self, entry: Entry) -> bytes:
         try:
-            return self.clone.read(entry.blob)
-        except (KeyError, OSError, NotGitRepository) as error:
-            raise FileUnreadable("The clone does not hold it: the next scan fetches it.") from error
+            return read_content(self.place, entry)
+        except ContentLost as error:
+            raise FileUnreadable(
+                "The clone has lost it. Remove the clone's folder under DATA_DIR/git: the next "
+                "scan fetches everything anew."
+            ) from error
 
     def _ignore_rules(self, listing: Listing) -> GitIgnoreSpec:
         entry = listing.files.get(IGNORE_FILE)
