@@ -175,7 +175,7 @@ def _index() -> Iterator[Metric]:
         "Passages of a vault: all, embedded, pending, failed",
         labels=["vault", "part"],
     )
-    for vault in Vault.objects.select_related("embedding_model", "next_embedding_model"):
+    for vault in Vault.objects.present().select_related("embedding_model", "next_embedding_model"):
         status, number = vault_status(vault, with_problems=False), str(vault.pk)
         parts = {
             "all": status.notes,

@@ -193,6 +193,7 @@ JOB_HANDLERS = {
     "cleanup": "vault.index_tasks.cleanup_job",
     "enrich": "vault.index_tasks.enrich_job",
     "check": "vault.index_tasks.check_job",
+    "remove": "vault.removal_tasks.remove_job",
     "evaluate": "retrieval.tasks.evaluate_job",
     **(
         {

@@ -46,6 +46,14 @@ def owned_by(user: User) -> QuerySet[Vault]:
     return _with_role(user, OWNERS)
 
 
+def deleted_by(user: User) -> QuerySet[Vault]:
+    """Vaults that this user owned and that are deleted, or being removed."""
+    if not user.is_authenticated or not user.is_active:
+        return Vault.objects.none()
+    members = _memberships(user).filter(role__in=OWNERS)
+    return Vault.objects.filter(pk__in=members.values("vault_id"), state__in=Vault.GONE)
+
+
 def evaluated_by(user: User) -> QuerySet[Vault]:
     """Vaults whose search this user may measure and tune: owned ones; staff, all that they
     read the whole of."""
@@ -102,6 +110,11 @@ def owned_vault(user: User, slug: str) -> Vault:
     return _get(owned_by(user), slug)
 
 
+def deleted_vault(user: User, slug: str) -> Vault:
+    """As owned_vault, for one that was deleted."""
+    return _get(deleted_by(user), slug)
+
+
 def evaluated_vault(user: User, slug: str) -> Vault:
     """As readable_vault, for those who may measure and tune its search."""
     return _get(evaluated_by(user), slug)
@@ -129,7 +142,7 @@ def _with_role(user: User, roles: Sequence[str]) -> QuerySet[Vault]:
     if not user.is_authenticated or not user.is_active:
         return Vault.objects.none()
     members = _memberships(user).filter(role__in=roles)
-    return Vault.objects.filter(pk__in=members.values("vault_id"))
+    return Vault.objects.present().filter(pk__in=members.values("vault_id"))
 
 
 def _memberships(user: User) -> QuerySet[VaultMember]:

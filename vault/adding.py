@@ -65,6 +65,11 @@ def add_vault(
     if not slug or slug != slugify(slug):
         raise CannotAdd(f"“{slug}” is no slug: use letters, digits and dashes (--slug).")
     vault = Vault.objects.filter(slug=slug).first()
+    if vault is not None and vault.state in Vault.GONE:
+        raise CannotAdd(
+            f"Vault “{slug}” was deleted and is not removed yet. Bring it back on the page of "
+            "vaults, wait until it is gone, or choose another slug."
+        )
     if vault is not None and (vault.place, vault.git_branch) != (place.text, place.branch):
         raise CannotAdd(f"Vault “{slug}” is already there, for {vault.place}. Choose another slug.")
     created = vault is None

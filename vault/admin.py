@@ -20,6 +20,8 @@ from vault import jobs
 from vault.index_admin import CHOICE_OF_MODEL, EnrichmentInline, ModelChoice
 from vault.models import ApiToken, Job, Note, SyncRun, Vault, VaultMember
 from vault.reindexing import reindex_failed, reindex_notes
+from vault.removal import RemovalRefused, delete_vault, restore_vault
+from vault.removal_tasks import call_off_removal, request_removal
 from vault.status import vault_status
 from vault.sync import answer_pause, pause_vault
 from vault.tasks import request_embed, request_rescrub, request_sync
@@ -66,6 +68,7 @@ class VaultAdmin(ModelChoice):
         "pause",
         "resume",
         "resume_and_delete",
+        "bring_back",
     ]
     fieldsets = [
         (
@@ -86,6 +89,7 @@ class VaultAdmin(ModelChoice):
             _("Reading"),
             {
                 "fields": [
+                    "ignored",
                     "templates_folder",
                     "code_suffixes",
                     "scrub_emails",
@@ -108,6 +112,29 @@ class VaultAdmin(ModelChoice):
     def last_sync(self, vault: Vault) -> str:
         run = SyncRun.objects.filter(vault=vault, kind=SyncRun.Kind.SYNC).first()
         return f"{run.started:%Y-%m-%d %H:%M} {run.get_state_display()}" if run else ""
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """The vaults alone: counting a million rows would hold the page up."""
+        names = [str(vault) for vault in objs]
+        return names, {str(_("Vaults with all that was made of them")): len(names)}, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: Vault) -> None:
+        """As on the vault's page: hidden at once, removed by the worker in small steps."""
+        self._delete(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        for vault in queryset:
+            self._delete(request, vault)
+
+    def _delete(self, request: HttpRequest, vault: Vault) -> None:
+        try:
+            delete_vault(vault.pk, typed=vault.name)
+        except RemovalRefused as refused:
+            messages.warning(request, f"{vault}: {refused}")
+        else:
+            request_removal(vault.pk)
 
     def save_model(self, request: HttpRequest, obj: Vault, form: Any, change: Any) -> None:
         super().save_model(request, obj, form, change)
@@ -154,6 +181,19 @@ class VaultAdmin(ModelChoice):
     @admin.action(description=_("Resume and delete the notes that are gone from the folder"))
     def resume_and_delete(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
         self._answer(request, queryset, delete=True)
+
+    @admin.action(description=_("Bring deleted vaults back"))
+    def bring_back(self, request: HttpRequest, queryset: QuerySet[Vault]) -> None:
+        count = 0
+        for vault in queryset.filter(state__in=Vault.GONE):
+            try:
+                restore_vault(vault.pk)
+            except RemovalRefused as refused:
+                messages.warning(request, f"{vault}: {refused}")
+            else:
+                call_off_removal(vault.pk)
+                count += 1
+        self._tell(request, count)
 
     def _answer(self, request: HttpRequest, vaults: QuerySet[Vault], *, delete: bool) -> None:
         paused = list(vaults.filter(state=Vault.State.PAUSED))

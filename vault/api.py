@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,21 +11,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from vault import access, presenters
+from vault import access, json_presenters, presenters
 from vault.core.tokens import estimate_tokens
 from vault.forms import read_number
 from vault.models import Note
 from vault.related import MOST_RELATED, related_notes
+from vault.removal import RemovalRefused, delete_vault, restore_vault, seconds_to_undo
+from vault.removal_tasks import call_off_removal, request_removal
 from vault.sections import read_section, sections_in
 from vault.serializers import (
+    DeletedVaultSerializer,
     IndexStatusSerializer,
     NoSectionSerializer,
     NoteSerializer,
     SectionSerializer,
     SimilarNotesSerializer,
     VaultSerializer,
+    VaultSettingsSerializer,
 )
+from vault.settings_forms import VaultSettingsForm
 from vault.status import vault_status
+from vault.tasks import request_sync
 
 DEFAULT_SIMILAR = 5
 
@@ -37,7 +44,80 @@ class VaultsView(APIView):
     )
     def get(self, request: Request) -> Response:
         rows = presenters.vault_rows(request.user)
-        return Response([presenters.vault_json(row) for row in rows])
+        return Response([json_presenters.vault_json(row) for row in rows])
+
+
+class VaultView(APIView):
+    """`/api/vaults/<slug>`: its settings, for owners."""
+
+    @extend_schema(
+        operation_id="vault", summary="Settings of a vault", responses=VaultSettingsSerializer
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(json_presenters.settings_json(access.owned_vault(request.user, slug)))
+
+    @extend_schema(
+        operation_id="change_vault",
+        summary="Change settings of a vault",
+        request=VaultSettingsSerializer(partial=True),
+        responses=VaultSettingsSerializer,
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        """Only what is named changes. A vault whose reading changes is read again."""
+        found = access.owned_vault(request.user, slug)
+        if not isinstance(request.data, Mapping):
+            raise ValidationError("Send an object with the settings that change.")
+        data = json_presenters.settings_json(found) | dict(request.data.items())
+        is_staff = bool(getattr(request.user, "is_staff", False))
+        form = VaultSettingsForm(data, instance=found, is_staff=is_staff)
+        closed = sorted(set(request.data) - set(form.fields))
+        if closed:
+            raise ValidationError({name: ["Nothing you may change here."] for name in closed})
+        if not form.is_valid():
+            raise ValidationError(
+                {name: [str(text) for text in errors] for name, errors in form.errors.items()}
+            )
+        form.save()
+        if set(form.changed_data) - {"name"}:
+            request_sync(found.pk)
+        return Response(json_presenters.settings_json(found))
+
+    @extend_schema(
+        operation_id="delete_vault",
+        summary="Delete a vault",
+        parameters=[
+            OpenApiParameter("name", str, required=True, description="its name, to confirm")
+        ],
+        responses={202: DeletedVaultSerializer},
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """It disappears at once and can be restored for a while; its files are not touched."""
+        found = access.owned_vault(request.user, slug)
+        try:
+            gone = delete_vault(found.pk, typed=request.query_params.get("name", ""))
+        except RemovalRefused as refused:
+            raise ValidationError({"name": [str(refused)]}) from refused
+        request_removal(found.pk)
+        return Response({"slug": gone.slug, "seconds": int(seconds_to_undo(gone))}, status=202)
+
+
+class RestoreVaultView(APIView):
+    """`POST /api/vaults/<slug>/restore`."""
+
+    @extend_schema(
+        operation_id="restore_vault",
+        summary="Bring a deleted vault back",
+        request=None,
+        responses=VaultSettingsSerializer,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        found = access.deleted_vault(request.user, slug)
+        try:
+            restored = restore_vault(found.pk)
+        except RemovalRefused as refused:
+            raise ValidationError({"slug": [str(refused)]}) from refused
+        call_off_removal(found.pk)
+        return Response(json_presenters.settings_json(restored))
 
 
 class NoteView(APIView):
@@ -50,11 +130,11 @@ class NoteView(APIView):
         linked = notes.filter(backlinks__source=note).exclude(pk=note.pk).distinct()
         linking = notes.filter(links__target=note).exclude(pk=note.pk).distinct()
         return Response(
-            presenters.note_json(note)
+            json_presenters.note_json(note)
             | {
                 "sections": [list(section.path) for section in sections_in(note)],
-                "links": [presenters.note_ref(row) for row in linked.defer("body")],
-                "backlinks": [presenters.note_ref(row) for row in linking.defer("body")],
+                "links": [json_presenters.note_ref(row) for row in linked.defer("body")],
+                "backlinks": [json_presenters.note_ref(row) for row in linking.defer("body")],
             }
         )
 
@@ -75,7 +155,8 @@ class SimilarView(APIView):
             raise ValidationError({"limit": [f"Give a number from 1 to {MOST_RELATED}."]})
         found = related_notes(note, scope=access.scope_for(request.user), limit=limit)
         results = [
-            presenters.note_ref(row) | {"similarity": round(likeness, 4)} for row, likeness in found
+            json_presenters.note_ref(row) | {"similarity": round(likeness, 4)}
+            for row, likeness in found
         ]
         reason = "" if results else "The note, or every other one, has no vector yet."
         return Response({"results": results, "reason": reason})
@@ -110,7 +191,7 @@ class SectionView(APIView):
             detail = "This note has no such section. Choose one of “sections”."
             return Response({"detail": detail, "sections": listed}, status=404)
         return Response(
-            presenters.note_ref(note)
+            json_presenters.note_ref(note)
             | {
                 "heading_path": list(found.path),
                 "text": found.text,
@@ -133,7 +214,7 @@ class IndexStatusView(APIView):
         scope = access.scope_for(request.user)
         vaults = access.visible_to(request.user).order_by("slug")
         rows: list[dict[str, Any]] = [
-            presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
+            json_presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
         ]
         return Response({"vaults": rows})
 

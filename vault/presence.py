@@ -44,7 +44,9 @@ def presence_of(vault: Vault, path: str) -> Presence:
 
 def _rule_for(vault: Vault, path: str) -> str:
     """The pattern that leaves `path` out; empty when none does."""
-    rules = ignore_rules(_own_rules(vault), templates_folder=vault.templates_folder)
+    rules = ignore_rules(
+        _own_rules(vault), templates_folder=vault.templates_folder, ignored=vault.ignored
+    )
     matched = rules.check_file(path)
     if not matched.include or matched.index is None:
         return ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,7 +19,8 @@ from vault.core.names import file_name, without_suffix
 from vault.models import Note, SyncRun, Vault, VaultMember
 from vault.problem_kinds import Kind
 from vault.problems import wrong_in_all
-from vault.status import CurrentJob, VaultStatus, counts_in
+from vault.removal import seconds_to_undo
+from vault.status import CurrentJob, counts_in
 
 # A tree of more notes shows whole only the folders on the way to the open note.
 LARGEST_TREE = 800
@@ -68,6 +70,22 @@ def vault_rows(user: access.User) -> list[VaultRow]:
             VaultRow(vault, notes, searchable, _percent(searchable, notes), vault.last_sync, role)
         )
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedRow:
+    """A vault that was deleted. `minutes` to bring it back; 0: it is being removed."""
+
+    vault: Vault
+    minutes: int
+
+
+def deleted_rows(user: access.User) -> list[DeletedRow]:
+    """What `user` owned and what is not removed yet, the latest first."""
+    return [
+        DeletedRow(vault, ceil(seconds_to_undo(vault) / 60))
+        for vault in access.deleted_by(user).order_by("-deleted")
+    ]
 
 
 def _percent(part: int, whole: int) -> int:
@@ -193,6 +211,7 @@ def job_words(job: CurrentJob) -> str:
         "switch": _("Changing over to the new embedding model"),
         "cleanup": _("Deleting vectors that nobody uses"),
         "check": _("Checking the index"),
+        "remove": _("Removing the vault"),
     }
     words = [stages.get(job.stage) or kinds.get(job.kind, job.kind)]
     if job.state == "queued":
@@ -311,54 +330,3 @@ def name_of(member: VaultMember) -> str:
     if member.user is not None:
         return member.user.email or member.user.get_username()
     return member.group.name if member.group else ""
-
-
-def status_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
-    """The status as scripts read it: stable names."""
-    run = status.last_run
-    data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
-    data["last_run"] = run and {
-        "state": run.state,
-        "counts": run.counts,
-        "error": run.error,
-        "started": run.started.isoformat(),
-        "finished": run.finished.isoformat() if run.finished else None,
-    }
-    return data
-
-
-def vault_json(row: VaultRow) -> dict[str, Any]:
-    """A vault of the list, for scripts."""
-    return {
-        "slug": row.vault.slug,
-        "name": row.vault.name,
-        "role": row.role,
-        "notes": row.notes,
-        "searchable": row.searchable,
-        "last_sync": row.last_sync,
-    }
-
-
-def note_ref(note: Note) -> dict[str, Any]:
-    """A note, named."""
-    return {
-        "note_id": note.pk,
-        "vault": note.vault.slug,
-        "path": note.path,
-        "title": note.title,
-    }
-
-
-def note_json(note: Note) -> dict[str, Any]:
-    """A note with its text, without what surrounds it."""
-    return note_ref(note) | {
-        "kind": note.kind,
-        "body": note.body,
-        "properties": note.properties,
-        "tags": note.tags,
-        "aliases": note.aliases,
-        "status": note.status,
-        "reason": note.reason,
-        "content_hash": note.content_hash,
-        "updated_at": note.updated,
-    }

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class VaultQuerySet(models.QuerySet["Vault"]):
-    pass
+    def present(self) -> VaultQuerySet:
+        """All but those that were deleted and wait for their removal."""
+        return self.exclude(state__in=["deleted", "removing"])
 
 
 class NoteQuerySet(models.QuerySet["Note"]):

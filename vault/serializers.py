@@ -18,6 +18,32 @@ class VaultSerializer(serializers.Serializer[Any]):
     last_sync = serializers.DateTimeField(allow_null=True)
 
 
+class VaultSettingsSerializer(serializers.Serializer[Any]):
+    """What an owner may change of a vault; which fields, depends on where its notes are."""
+
+    slug = serializers.CharField(read_only=True)
+    name = serializers.CharField()
+    place = serializers.CharField()
+    git_branch = serializers.CharField()
+    token_variable = serializers.CharField()
+    ignored = serializers.CharField(help_text="patterns as in .gitignore, one a line")
+    templates_folder = serializers.CharField()
+    code_suffixes = serializers.CharField()
+    largest_note_kb = serializers.IntegerField()
+    largest_attachment_kb = serializers.IntegerField()
+    scrub_emails = serializers.BooleanField()
+    chunk_tokens = serializers.IntegerField()
+    chunk_overlap = serializers.IntegerField()
+    chunk_minimum = serializers.IntegerField()
+
+
+class DeletedVaultSerializer(serializers.Serializer[Any]):
+    """A vault that was deleted a moment ago."""
+
+    slug = serializers.CharField()
+    seconds = serializers.IntegerField(help_text="how long it can be restored")
+
+
 class NoteRefSerializer(serializers.Serializer[Any]):
     """A note, named."""
 

@@ -131,6 +131,9 @@ class _Sync:
         if self.vault.state == Vault.State.PAUSED:
             self.question = self.vault.pause_reason
             return
+        if self.vault.state in Vault.GONE:
+            self.trouble = "The vault was deleted: it is not read."
+            return
         try:
             source = source_of(self.vault)
             self.on_progress(SyncProgress("scan", 0, 0))

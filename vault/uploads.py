@@ -83,10 +83,15 @@ def replace_upload(vault: Vault, archive: IO[bytes]) -> ArchivePlan:
             raise ArchiveRefused(
                 "The vault is being read just now. Try again when that is done."
             ) from error
-    if Path(vault.place).parent == _root():  # never a folder that is somebody's own
-        shutil.rmtree(vault.place, ignore_errors=True)
+    discard_upload(vault.place)
     _sweep()
     return plan
+
+
+def discard_upload(place: str) -> None:
+    """Remove what was unpacked there; never a folder that is somebody's own."""
+    if Path(place).parent == _root():
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _suffixes(code: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from vault import (
     context_views,
     index_views,
     report_views,
+    settings_views,
     upload_views,
     views,
 )
@@ -47,6 +48,9 @@ urlpatterns: list[URLPattern] = [
         index_views.vault_generations,
         name="vault-generations",
     ),
+    path("vaults/<slug:slug>/settings", settings_views.vault_settings, name="vault-settings"),
+    path("vaults/<slug:slug>/delete", settings_views.vault_delete, name="vault-delete"),
+    path("vaults/<slug:slug>/restore", settings_views.vault_restore, name="vault-restore"),
     path("vaults/<slug:slug>/context", context_views.vault_context, name="vault-context"),
     path(
         "vaults/<slug:slug>/context/change",
@@ -63,6 +67,12 @@ urlpatterns: list[URLPattern] = [
     path("vaults/<slug:slug>/notes/<file:path>", views.note, name="note"),
     path("vaults/<slug:slug>/files/<file:path>", views.vault_file, name="vault-file"),
     path("api/vaults", api.VaultsView.as_view(), name="api-vaults"),
+    path("api/vaults/<slug:slug>", api.VaultView.as_view(), name="api-vault"),
+    path(
+        "api/vaults/<slug:slug>/restore",
+        api.RestoreVaultView.as_view(),
+        name="api-restore-vault",
+    ),
     path("api/notes/<int:note_id>", api.NoteView.as_view(), name="api-note"),
     path("api/notes/<int:note_id>/similar", api.SimilarView.as_view(), name="api-similar"),
     path("api/notes/<int:note_id>/section", api.SectionView.as_view(), name="api-section"),

@@ -41,6 +41,7 @@ def vaults(request: HttpRequest) -> HttpResponse:
     """Every vault the reader may open."""
     context = {
         "rows": presenters.vault_rows(request.user),
+        "deleted": presenters.deleted_rows(request.user),
         **new_vault_forms(request.user),
     }
     return render(request, "vault/vaults.html", context)

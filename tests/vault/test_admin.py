@@ -166,3 +166,23 @@ def test_who_changed_a_vault_is_kept(folder: Folder, administrator: Client) -> N
     assert entry is not None
     assert entry.changes_dict["name"][1] == "Another name"
     assert Job.objects.filter(kind="sync").exists(), "other settings are applied by a sync"
+
+
+def test_a_vault_is_deleted_in_steps_and_can_be_brought_back(
+    folder: Folder, administrator: Client
+) -> None:
+    row = folder.vault.pk
+    url = reverse("admin:vault_vault_delete", args=[row])
+    assert administrator.get(url).status_code == 200
+    assert administrator.post(url, {"post": "yes"}).status_code == 302
+    assert Vault.objects.get(pk=row).state == Vault.State.DELETED
+    assert Job.objects.filter(kind="remove").exists()
+    act(administrator, "vault", "bring_back", row)
+    assert Vault.objects.get(pk=row).state == Vault.State.ACTIVE
+    answer = administrator.post(
+        reverse("admin:vault_vault_changelist"),
+        {"action": "delete_selected", "_selected_action": [row], "post": "yes"},
+    )
+    assert answer.status_code == 302
+    assert Vault.objects.get(pk=row).state == Vault.State.DELETED
+    assert Note.objects.filter(vault_id=row).exists()

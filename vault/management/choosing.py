@@ -11,7 +11,7 @@ def chosen_vaults(slugs: list[str]) -> list[Vault]:
     """The vaults of `slugs`, or all. Raises CommandError for one that is not there."""
     vaults = {
         vault.slug: vault
-        for vault in Vault.objects.select_related(
+        for vault in Vault.objects.present().select_related(
             "embedding_model__provider", "next_embedding_model__provider"
         )
     }

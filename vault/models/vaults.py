@@ -36,6 +36,11 @@ class Vault(models.Model):
     class State(models.TextChoices):
         ACTIVE = "active", _("active")
         PAUSED = "paused", _("paused, waiting for an answer")
+        DELETED = "deleted", _("deleted, can be brought back")
+        REMOVING = "removing", _("being removed")
+
+    # States in which a vault is there for nobody: vault/removal.py.
+    GONE = (State.DELETED, State.REMOVING)
 
     slug = models.SlugField(unique=True, max_length=60)
     name = models.CharField(max_length=120)
@@ -61,6 +66,7 @@ class Vault(models.Model):
     )
     state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
     pause_reason = models.TextField(blank=True)
+    deleted = models.DateTimeField(null=True, blank=True, editable=False)
     embedding_model = models.ForeignKey(
         EmbeddingModel,
         null=True,
@@ -93,6 +99,14 @@ class Vault(models.Model):
     scrub_emails = models.BooleanField(default=False)
     templates_folder = models.CharField(
         max_length=200, blank=True, help_text=_("Notes in this folder are not indexed.")
+    )
+    ignored = models.TextField(
+        _("left out"),
+        blank=True,
+        help_text=_(
+            "Files and folders that are not read, one pattern a line as in .gitignore, such as "
+            "Private/ or *.draft.md. A .brainignore file of the vault counts as well."
+        ),
     )
     code_suffixes = models.TextField(
         _("source files"),

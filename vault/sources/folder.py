@@ -27,6 +27,7 @@ def open_source(vault: Vault) -> FolderSource:
     return FolderSource(
         Path(vault.place),
         templates_folder=vault.templates_folder,
+        ignored=vault.ignored,
         code_suffixes=read_suffixes(vault.code_suffixes),
     )
 
@@ -42,6 +43,7 @@ class FolderSource:
 
     place: Path
     templates_folder: str = ""
+    ignored: str = ""
     code_suffixes: tuple[str, ...] = ()
     _raw_paths: dict[str, str] = field(default_factory=dict)
 
@@ -102,7 +104,8 @@ class FolderSource:
             raise SourceUnavailable(_reason_of_root(self.place, error)) from error
 
     def _ignore_rules(self, root: int) -> GitIgnoreSpec:
-        return ignore_rules(own_ignores(root), templates_folder=self.templates_folder)
+        own = own_ignores(root)
+        return ignore_rules(own, templates_folder=self.templates_folder, ignored=self.ignored)
 
     def _named(self, walk: Walk, settings: dict[str, os.stat_result]) -> Scan:
         paths, warnings = named_paths(walk.files)

@@ -48,6 +48,7 @@ def open_source(vault: Vault) -> GitSource:
         Remote(address, vault.git_branch, _token(vault), allowed),
         clone_place(vault.pk),
         templates_folder=vault.templates_folder,
+        ignored=vault.ignored,
         code_suffixes=read_suffixes(vault.code_suffixes),
         take_rewritten=vault.loss_allowed,
     )
@@ -92,6 +93,7 @@ class GitSource:
     remote: Remote
     place: Path
     templates_folder: str = ""
+    ignored: str = ""
     code_suffixes: tuple[str, ...] = ()
     take_rewritten: bool = False
     _entries: dict[str, Entry] = field(default_factory=dict)
@@ -167,7 +169,7 @@ class GitSource:
     def _ignore_rules(self, listing: Listing) -> GitIgnoreSpec:
         entry = listing.files.get(IGNORE_FILE)
         own = self._bytes(entry) if entry is not None and entry.is_file else b""
-        return ignore_rules(own, templates_folder=self.templates_folder)
+        return ignore_rules(own, templates_folder=self.templates_folder, ignored=self.ignored)
 
 
 def _is_ignored(rules: GitIgnoreSpec, raw: str) -> bool:

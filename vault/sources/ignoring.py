@@ -36,10 +36,11 @@ DEFAULT_IGNORES = (
 LARGEST_IGNORE_FILE = 256 * 1024
 
 
-def ignore_rules(own: bytes, *, templates_folder: str) -> GitIgnoreSpec:
-    """The rules of a vault: ours, those of its ignore file (`own`), its templates."""
+def ignore_rules(own: bytes, *, templates_folder: str, ignored: str = "") -> GitIgnoreSpec:
+    """The rules of a vault: ours, those of its ignore file (`own`), of its settings
+    (`ignored`), its templates."""
     text = own[:LARGEST_IGNORE_FILE].decode("utf-8", "replace")
-    lines = [*DEFAULT_IGNORES, *text.lstrip("\ufeff").splitlines()]
+    lines = [*DEFAULT_IGNORES, *text.lstrip("\ufeff").splitlines(), *ignored.splitlines()]
     templates = templates_folder.strip("/")
     if templates:
         escaped = "".join("\\" + c if c in "*?[]!#\\ " else c for c in templates)

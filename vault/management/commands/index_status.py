@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from vault.json_presenters import status_json
 from vault.management.choosing import chosen_vaults
 from vault.models import Vault
-from vault.presenters import status_json
 from vault.status import VaultStatus, vault_status
 
 

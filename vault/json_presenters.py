@@ -1,0 +1,84 @@
+"""What scripts get of vaults and notes: stable names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from vault.models import Note, Vault
+from vault.presenters import VaultRow
+from vault.status import VaultStatus
+
+
+def status_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
+    """The status as scripts read it: stable names."""
+    run = status.last_run
+    data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
+    data["last_run"] = run and {
+        "state": run.state,
+        "counts": run.counts,
+        "error": run.error,
+        "started": run.started.isoformat(),
+        "finished": run.finished.isoformat() if run.finished else None,
+    }
+    return data
+
+
+def vault_json(row: VaultRow) -> dict[str, Any]:
+    """A vault of the list, for scripts."""
+    return {
+        "slug": row.vault.slug,
+        "name": row.vault.name,
+        "role": row.role,
+        "notes": row.notes,
+        "searchable": row.searchable,
+        "last_sync": row.last_sync,
+    }
+
+
+SETTINGS = (
+    "slug",
+    "name",
+    "place",
+    "git_branch",
+    "token_variable",
+    "ignored",
+    "templates_folder",
+    "code_suffixes",
+    "largest_note_kb",
+    "largest_attachment_kb",
+    "scrub_emails",
+    "chunk_tokens",
+    "chunk_overlap",
+    "chunk_minimum",
+)
+
+
+def settings_json(vault: Vault) -> dict[str, Any]:
+    """What an owner may change of a vault, for scripts."""
+    return {name: getattr(vault, name) for name in SETTINGS}
+
+
+def note_ref(note: Note) -> dict[str, Any]:
+    """A note, named."""
+    return {
+        "note_id": note.pk,
+        "vault": note.vault.slug,
+        "path": note.path,
+        "title": note.title,
+    }
+
+
+def note_json(note: Note) -> dict[str, Any]:
+    """A note with its text, without what surrounds it."""
+    return note_ref(note) | {
+        "kind": note.kind,
+        "body": note.body,
+        "properties": note.properties,
+        "tags": note.tags,
+        "aliases": note.aliases,
+        "status": note.status,
+        "reason": note.reason,
+        "content_hash": note.content_hash,
+        "updated_at": note.updated,
+    }

@@ -1,0 +1,96 @@
+"""What only an owner does: change a vault's settings, delete it, bring it back."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from vault import access
+from vault.models import Vault
+from vault.removal import UNDO_TIME, RemovalRefused, delete_vault, loss_of, restore_vault
+from vault.removal_tasks import call_off_removal, request_removal
+from vault.settings_forms import HOW_NOTES_ARE_CUT, VaultSettingsForm
+from vault.tasks import request_sync
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def vault_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name, place, what is left out, limits."""
+    found = access.owned_vault(request.user, slug)
+    is_staff = bool(getattr(request.user, "is_staff", False))
+    if request.method != "POST":
+        return _page(request, found, VaultSettingsForm(instance=found, is_staff=is_staff))
+    form = VaultSettingsForm(request.POST, instance=found, is_staff=is_staff)
+    if not form.is_valid():
+        found.refresh_from_db()
+        return _page(request, found, form, status=400)
+    form.save()
+    if set(form.changed_data) - {"name"}:
+        request_sync(found.pk)
+        messages.success(request, _("Saved. The vault is read again with these settings."))
+    else:
+        messages.success(request, _("Saved."))
+    return redirect("vault-settings", found.slug)
+
+
+@login_required
+@require_POST
+def vault_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a vault whose name was typed to confirm it."""
+    found = access.owned_vault(request.user, slug)
+    try:
+        delete_vault(found.pk, typed=request.POST.get("name", ""))
+    except RemovalRefused as refused:
+        is_staff = bool(getattr(request.user, "is_staff", False))
+        form = VaultSettingsForm(instance=found, is_staff=is_staff)
+        return _page(request, found, form, refusal=str(refused), status=400)
+    request_removal(found.pk)
+    text = _("%(name)s was deleted. You can bring it back for %(n)d minutes.")
+    messages.success(request, text % {"name": found.name, "n": _minutes()})
+    return redirect("vaults")
+
+
+@login_required
+@require_POST
+def vault_restore(request: HttpRequest, slug: str) -> HttpResponse:
+    """Bring a deleted vault back."""
+    found = access.deleted_vault(request.user, slug)
+    try:
+        restore_vault(found.pk)
+    except RemovalRefused as refused:
+        messages.error(request, str(refused))
+        return redirect("vaults")
+    call_off_removal(found.pk)
+    messages.success(request, _("%(name)s is back.") % {"name": found.name})
+    return redirect("vault", found.slug)
+
+
+def _minutes() -> int:
+    return int(UNDO_TIME.total_seconds() // 60)
+
+
+def _page(
+    request: HttpRequest,
+    found: Vault,
+    form: VaultSettingsForm,
+    *,
+    refusal: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "vault": found,
+        "form": form,
+        "cutting": [form[name] for name in HOW_NOTES_ARE_CUT],
+        "loss": loss_of(found),
+        "minutes": _minutes(),
+        "refusal": refusal,
+        "typed": request.POST.get("name", "") if refusal else "",
+    }
+    return render(request, "vault/settings.html", context, status=status)
