@@ -1,239 +1,270 @@
-"""How fast search is beside its bare parts, and how much the vector index misses.
+"""How fast search is at each size, beside its bare parts, and how much it misses.
 
-    python benchmarks/retrieval_speed.py [--chunks 150000] [--vaults 20] [--queries 40] [--keep]
+    DATA_DIR=FOLDER python benchmarks/retrieval_speed.py [10k 100k 150k scopes 1m]
+        [--queries 200] [--drop]
 
-Fills vaults with made-up text (words by a long-tailed law) and made-up vectors (noise
-around 1,000 centres), straight by SQL: for speed that is as good as real text, for quality
-it says nothing. Prints, from one run:
+Makes installations of made-up text and vectors that cost what real ones do (speed_text.py,
+speed_vectors.py), each in a database of its own on the server of FOLDER, where they stay:
+the first run takes an hour and 20 GB, the next one some minutes. Prints:
 
-- the hybrid search of one query, as the product runs it but for embedding the question,
-  beside a bare vector scan by the index and a bare full-text query, and the ratio of its
-  p95 to the sum of theirs;
-- for scopes from 40 chunks to all of them, how many of the ten nearest the vector arm
-  finds (against an exact scan), by which path, and what it takes.
+- for each size the hybrid search of one question, as the product runs it but for embedding
+  the question, beside a bare vector scan by the index and a bare full-text query; the ratio
+  of its p95 to the sum of theirs, and how p95 grows from 100,000 to 1,000,000 passages;
+- how much of an exact BM25 over all rows the keyword arm finds (100,000 passages);
+- for scopes from 40 notes to all of 200,000 passages, how many of the ten nearest the vector
+  arm finds against an exact scan, by which path, and what it takes.
+
+For quality such data says nothing: that is retrieval_quality.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
-import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from retrieval_quality import start_django
+from speed_installations import INSTALLATIONS, Installation, drop, installation
+from speed_text import question_in
+from speed_vectors import Cloud
 
-WORDS = 50_000
-CENTRES = 1_000
-SMALL = 40
-DIMENSIONS = 384
 DEPTH = 50
+TOP = 10
+# An exact BM25 reads most rows: a question takes half a second.
+EXACT_QUERIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the vaults `vault_ids`: text, and its vector float32 (384,)."""
+
+    text: str
+    vector: Any
+    vault_ids: tuple[int, ...]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chunks", type=int, default=150_000)
-    parser.add_argument("--vaults", type=int, default=20)
-    parser.add_argument("--queries", type=int, default=40)
-    parser.add_argument("--keep", action="store_true", help="leave the vaults in the database")
+    parser.add_argument("sizes", nargs="*", metavar="SIZE", default=list(INSTALLATIONS))
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--drop", action="store_true", help="remove these installations")
     options = parser.parse_args()
     start_django()
-    from vault.models import Vault
-
-    model = make_model()
-    try:
-        vaults = fill(model, options)
-        asked = questions(model, vaults, options.queries)
-        print(f"{options.chunks:,} chunks in {options.vaults} vaults")
-        speed(model, vaults, asked)
-        for number in sorted({1, 2, 3, options.vaults // 2, options.vaults}):
-            recall(model, vaults[:number], asked)
-        recall(model, [Vault.objects.get(slug="speed-small")], asked)
-    finally:
-        if not options.keep:
-            remove(model)
-
-
-def make_model() -> Any:
-    from providers.models import EmbeddingModel, Provider
-
-    provider, _ = Provider.objects.get_or_create(
-        slug="speed", defaults={"name": "Speed", "kind": "fake", "needs_key": False}
-    )
-    model, _ = EmbeddingModel.objects.get_or_create(
-        provider=provider, name="speed", defaults={"dimensions": DIMENSIONS}
-    )
-    return model
+    if options.drop:
+        for name in options.sizes:
+            drop(name)
+        return
+    p95 = {}
+    for name in options.sizes:
+        place = installation(name)
+        print(f"\n{name}: {sum(INSTALLATIONS[name]):,} passages in {len(place.vaults)} vaults")
+        if name == "scopes":
+            for count in range(1, len(place.vaults) + 1):
+                recall(place, place.vaults[:count], options.queries)
+            for vault in place.vaults[1:]:
+                recall(place, (vault,), options.queries)
+        else:
+            p95[name] = speed(place, questions(place, place.vaults, options.queries))
+        if name == "100k":
+            keywords(place, questions(place, place.vaults, EXACT_QUERIES))
+    if {"100k", "1m"} <= p95.keys():
+        print(f"\np95 at 1,000,000 passages: {p95['1m'] / p95['100k']:.2f} times that at 100,000")
 
 
-def fill(model: Any, options: argparse.Namespace) -> list[Any]:
-    """The vaults, their word counts and the vector index; what is there already is kept."""
-    from django.db import connection
+def questions(place: Installation, vaults: Sequence[Any], count: int) -> list[Question]:
+    """Always the same ones, each about a passage of `vaults`."""
+    from vault.models import Chunk, ChunkVector
 
-    from vault.lexemes import refresh_lexemes
-    from vault.models import Vault
-    from vault.vector_index import fit_index
-
-    slugs = [f"speed-{number:02}" for number in range(options.vaults)]
-    sizes = dict.fromkeys(slugs, options.chunks // options.vaults) | {"speed-small": SMALL}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT setseed(0.5)")
-        cursor.execute(CENTRE_TABLE.format(centres=CENTRES, dimensions=DIMENSIONS))
-        for slug, size in sizes.items():
-            vault, is_new = Vault.objects.get_or_create(
-                slug=slug, defaults={"name": slug, "place": "", "embedding_model": model}
-            )
-            if is_new:
-                write(cursor, vault.pk, model, size)
-    refresh_lexemes(force=True)
-    started = time.monotonic()
-    fit_index(model)
-    print(f"index: {time.monotonic() - started:.0f} s", file=sys.stderr)
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE vault_chunk, vault_chunkvector, vault_note")
-    return [Vault.objects.get(slug=slug) for slug in slugs]
-
-
-CENTRE_TABLE = """
-CREATE TEMP TABLE speed_centres AS
-SELECT n AS id, (SELECT array_agg(random() - 0.5 + 0 * n * g)
-    FROM generate_series(1, {dimensions}) AS g)
-    ::vector::halfvec AS centre
-FROM generate_series(1, {centres}) AS n
-"""
-
-
-def write(cursor: Any, vault_id: int, model: Any, size: int) -> None:
-    """`size` chunks, ten a note, each with its vector."""
-    from vault.models import Chunk, Note
-    from vault.staleness import fingerprint
-
-    dice = random.Random(vault_id)
-    notes = Note.objects.bulk_create(
-        Note(
-            vault_id=vault_id, path=f"{number:06}.md", title=f"Note {number}", content_hash="x",
-            file_modified="2026-01-01T00:00Z", status=Note.Status.INDEXED,
-        )
-        for number in range((size + 9) // 10)
-    )  # fmt: skip
-    for start in range(0, len(notes), 200):
-        Chunk.objects.bulk_create(
-            Chunk(
-                vault_id=vault_id, note=note, ordinal=ordinal, heading_path=[note.title],
-                heading_text=note.title, content=words(dice, 60), start=0, end=1, start_line=1,
-                end_line=1, tokens=80, embed_hash="x", text_config="english",
-            )
-            for place, note in enumerate(notes[start : start + 200], start)
-            for ordinal in range(min(10, size - place * 10))
-        )  # fmt: skip
-    cursor.execute(
-        "INSERT INTO vault_chunkvector (vault_id, chunk_id, embedding_model_id, embed_hash, "
-        "fingerprint, vector) SELECT c.vault_id, c.id, %s, 'x', %s, k.centre + (SELECT "
-        f"array_agg(random() - 0.5 + 0 * c.id * g) FROM generate_series(1, {DIMENSIONS}) AS g)"
-        "::vector::halfvec FROM vault_chunk c JOIN speed_centres k ON k.id = 1 + "
-        "(hashint8(c.id) & 1023) %% %s WHERE c.vault_id = %s",
-        [model.pk, fingerprint(model), CENTRES, vault_id],
-    )
-
-
-def words(dice: random.Random, count: int) -> str:
-    """Words whose frequency falls as in a language: half of them from the first hundred."""
-    return " ".join(f"w{int(WORDS ** dice.random()):x}q" for _ in range(count))
-
-
-def questions(model: Any, vaults: Sequence[Any], count: int) -> list[tuple[str, Any]]:
-    """Six words and a vector near one of the passages, for each question."""
-    from vault.models import ChunkVector
-
-    dice, noise = random.Random(1), np.random.default_rng(1)
-    rows = ChunkVector.objects.filter(embedding_model=model).order_by("embed_hash", "pk")
-    total = rows.count()
+    ids = tuple(vault.pk for vault in vaults)
+    cloud, dice = Cloud(sum(INSTALLATIONS[place.name]), seed=2), np.random.default_rng(3)
+    everything = Chunk.objects.filter(vault_id__in=ids).order_by("pk").values_list("pk", flat=True)
+    known = list(everything)
     asked = []
-    for _ in range(count):
-        vector = np.asarray(rows[dice.randrange(total)].vector, dtype=np.float32)
-        near = vector + noise.normal(0, 0.15, DIMENSIONS).astype(np.float32)
-        asked.append((words(dice, 6), near / np.linalg.norm(near)))
+    for pk in dice.choice(known, size=count):
+        vector = ChunkVector.objects.get(chunk_id=pk, embedding_model=place.model).vector
+        text = question_in(Chunk.objects.get(pk=pk).content, dice)
+        asked.append(Question(text, cloud.question(vector.astype(np.float32)), ids))
     return asked
 
 
-def speed(model: Any, vaults: Sequence[Any], asked: Sequence[tuple[str, Any]]) -> None:
-    parts = {
-        "bare vector scan": bare_vectors,
-        "bare full text": bare_text,
-        "hybrid": hybrid,
-    }
-    p95 = {}
-    for name, part in parts.items():
-        for text, vector in asked[:5]:
-            part(model, vaults, text, vector)
-        times = sorted(timed(part, model, vaults, text, vector) for text, vector in asked)
-        p95[name] = times[int(len(times) * 0.95)]
-        print(f"{name:17} p50 {times[len(times) // 2]:6.1f} ms   p95 {p95[name]:6.1f} ms")
+PARTS = ("bare vector scan", "bare full text", "hybrid")
+
+
+def speed(place: Installation, asked: Sequence[Question]) -> float:
+    """Print what the search and its parts take; returns the p95 of the search in ms.
+
+    Each question goes through all parts before the next one comes, so that a busy moment of
+    the machine meets all of them.
+    """
+    parts = dict(zip(PARTS, (bare_vectors, bare_text, hybrid), strict=True))
+    for question in asked[:20]:
+        for part in parts.values():
+            part(place, question)
+    took: dict[str, list[Took]] = {name: [] for name in parts}
+    for question in asked:
+        for name, part in parts.items():
+            took[name].append(timed(part, place, question))
+    clock = {name: [each.clock for each in took[name]] for name in parts}
+    for name in parts:
+        work = [each.work for each in took[name]]
+        print(
+            f"{name:17} p50 {percentile(clock[name], 50):7.1f} ms   "
+            f"p95 {percentile(clock[name], 95):7.1f} ms   "
+            f"processor {percentile(work, 50):7.1f} / {percentile(work, 95):7.1f} ms"
+        )
+    p95 = {name: percentile(each, 95) for name, each in clock.items()}
     bare = p95["bare vector scan"] + p95["bare full text"]
-    print(f"hybrid is {p95['hybrid'] / bare:.2f} times the sum of its bare parts (p95)")
+    print(f"hybrid is {p95['hybrid'] / bare:.2f} times the sum of its bare parts (p95)", flush=True)
+    return p95["hybrid"]
 
 
-def timed(part: Callable[..., Any], *arguments: Any) -> float:
-    started = time.perf_counter()
+@dataclass(frozen=True, slots=True)
+class Took:
+    """Milliseconds by the clock, and of processor time in this process and its server.
+
+    On a busy machine the second is the one to compare.
+    """
+
+    clock: float
+    work: float
+
+
+def timed(part: Callable[[Installation, Question], Any], *arguments: Any) -> Took:
+    clock, own, server = time.perf_counter(), time.process_time(), server_work()
     part(*arguments)
-    return (time.perf_counter() - started) * 1000
+    server = server_work() - server
+    own = time.process_time() - own
+    return Took((time.perf_counter() - clock) * 1000, own * 1000 + server)
 
 
-def bare_vectors(model: Any, vaults: Sequence[Any], _text: str, vector: Any) -> list[int]:
+def server_work() -> float:
+    """Processor time of the server's process, in ms; 0 where the system does not tell."""
+    from django.db import connection
+
+    place = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
+    return int(place.read_text().split()[0]) / 1e6 if place.exists() else 0.0
+
+
+def percentile(values: Sequence[float], share: int) -> float:
+    return float(np.percentile(values, share))
+
+
+def bare_vectors(place: Installation, question: Question) -> list[int]:
+    """The fifty nearest by the index, with the settings of the product."""
     from django.db import connection, transaction
 
+    from retrieval.statements import EF_SEARCH
     from vault.fields import vector_literal
     from vault.vector_index import model_condition, vector_cast, vector_expression
 
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "SET LOCAL hnsw.ef_search = 200; SET LOCAL hnsw.iterative_scan = relaxed_order"
+            f"SET LOCAL hnsw.ef_search = {EF_SEARCH}; SET LOCAL hnsw.iterative_scan = relaxed_order"
         )
         cursor.execute(
-            f"SELECT v.chunk_id FROM vault_chunkvector v WHERE {model_condition(model, table='v')} "
-            f"AND v.vault_id = ANY(%s) ORDER BY {vector_expression(model, table='v')} <=> "
-            f"%s::{vector_cast(model)} LIMIT {DEPTH}",
-            [[vault.pk for vault in vaults], vector_literal(vector)],
+            f"SELECT v.chunk_id FROM vault_chunkvector v "
+            f"WHERE {model_condition(place.model, table='v')} AND v.vault_id = ANY(%s) "
+            f"ORDER BY {vector_expression(place.model, table='v')} <=> "
+            f"%s::{vector_cast(place.model)} LIMIT {DEPTH}",
+            [list(question.vault_ids), vector_literal(question.vector)],
         )
         return [row[0] for row in cursor.fetchall()]
 
 
-def bare_text(_model: Any, vaults: Sequence[Any], text: str, _vector: Any) -> None:
+def bare_text(_place: Installation, question: Question) -> None:
+    """The fifty best of any word by ts_rank, as the manual of PostgreSQL has it."""
     from django.db import connection
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT c.id FROM vault_chunk c, to_tsquery('english', %s) AS query "
+            "SELECT c.id FROM vault_chunk c, "
+            "to_tsquery('english', array_to_string(%s::text[], ' | ')) AS query "
             "WHERE c.tsv @@ query AND c.vault_id = ANY(%s) "
             f"ORDER BY ts_rank(c.tsv, query) DESC LIMIT {DEPTH}",
-            [" | ".join(text.split()), [vault.pk for vault in vaults]],
+            [question.text.split(), list(question.vault_ids)],
         )
         cursor.fetchall()
 
 
-def hybrid(model: Any, vaults: Sequence[Any], text: str, vector: Any) -> Any:
+def hybrid(place: Installation, question: Question) -> Any:
     from retrieval.core.types import Knobs
 
-    return found(model, vaults, text, vector, knobs=Knobs(depth=DEPTH))
+    return found(place, question, knobs=Knobs(depth=DEPTH))
 
 
-def found(model: Any, vaults: Sequence[Any], text: str, vector: Any, *, knobs: Any) -> Any:
-    """What the product does for a query whose vector is known."""
+def found(place: Installation, question: Question, *, knobs: Any) -> Any:
+    """What the product does for a question whose vector is known."""
     from retrieval.core.query import parse_query
     from retrieval.facts import scope_facts
     from retrieval.statements import VectorArm, run_search
     from vault.core.types import Scope
 
-    scope = Scope(user_id=0, vault_ids=tuple(vault.pk for vault in vaults))
+    scope = Scope(user_id=0, vault_ids=question.vault_ids)
     facts = scope_facts(scope)
-    arms = [VectorArm(model, scope.vault_ids, query=vector)]
-    return run_search(parse_query(text), scope=scope, facts=facts, knobs=knobs, vectors=arms)
+    arms = [VectorArm(place.model, scope.vault_ids, query=question.vector)]
+    return run_search(
+        parse_query(question.text), scope=scope, facts=facts, knobs=knobs, vectors=arms
+    )
 
 
-def recall(model: Any, vaults: Sequence[Any], asked: Sequence[tuple[str, Any]]) -> None:
+def keywords(place: Installation, asked: Sequence[Question]) -> None:
+    """Print how much of exact BM25 over all rows the keyword arm finds."""
+    from retrieval.core.types import Knobs, Mode
+
+    shares: dict[int, list[float]] = {TOP: [], DEPTH: []}
+    for question in asked:
+        rows = found(place, question, knobs=Knobs(depth=DEPTH, mode=Mode.KEYWORD))
+        ranked = sorted(rows.candidates, key=lambda row: row.lexical_rank or DEPTH + 1)
+        best = exact_bm25(question, rows.terms)
+        for most, each in shares.items():
+            own = {row.chunk_id for row in ranked[:most] if row.lexical_rank}
+            each.append(len(own & set(best[:most])) / max(1, len(best[:most])))
+    print(
+        f"keyword arm beside exact BM25: {mean(shares[TOP]):.3f} of its best {TOP}, "
+        f"{mean(shares[DEPTH]):.3f} of its best {DEPTH}"
+    )
+
+
+_EXACT_BM25 = """
+WITH corpus AS (
+    SELECT sum(chunks)::float AS chunks,
+        sum(chunks * average_length) / sum(chunks) AS average_length
+    FROM vault_lexicalcorpus WHERE vault_id = ANY(%(vaults)s)
+), terms AS (
+    SELECT f.lexeme, ln(1 + (corpus.chunks - sum(f.chunks) + 0.5) / (sum(f.chunks) + 0.5)) AS idf
+    FROM vault_lexemefrequency f CROSS JOIN corpus
+    WHERE f.lexeme = ANY(%(terms)s) AND f.vault_id = ANY(%(vaults)s)
+    GROUP BY f.lexeme, corpus.chunks
+), words AS (
+    SELECT c.id, each.lexeme, cardinality(each.positions)::float AS tf,
+        sum(cardinality(each.positions)) OVER (PARTITION BY c.id)::float AS length
+    FROM vault_chunk c CROSS JOIN LATERAL unnest(c.tsv) AS each
+    WHERE c.vault_id = ANY(%(vaults)s) AND c.tsv @@ (
+        SELECT string_agg('''' || lexeme || '''', ' | ')::tsquery FROM terms)
+)
+SELECT id FROM words JOIN terms USING (lexeme) CROSS JOIN corpus GROUP BY id
+ORDER BY sum(idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / average_length))) DESC, id
+LIMIT %(limit)s"""
+
+
+def exact_bm25(question: Question, terms: Sequence[str]) -> list[int]:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _EXACT_BM25,
+            {"terms": list(terms), "vaults": list(question.vault_ids), "limit": DEPTH},
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+def recall(place: Installation, vaults: Sequence[Any], count: int) -> None:
+    """Print how many of the ten nearest a scope of `vaults` finds."""
     from retrieval.core.types import Knobs, Mode
     from retrieval.facts import scope_facts
     from vault.core.types import Scope
@@ -241,22 +272,23 @@ def recall(model: Any, vaults: Sequence[Any], asked: Sequence[tuple[str, Any]]) 
     knobs = replace(Knobs(depth=DEPTH), mode=Mode.SEMANTIC)
     facts = scope_facts(Scope(user_id=0, vault_ids=tuple(vault.pk for vault in vaults)))
     shares, times = [], []
-    for text, vector in asked:
-        best = exact(model, vaults, vector)
+    for question in questions(place, vaults, count // 2):
+        best = exact(place, question)
         started = time.perf_counter()
-        rows = found(model, vaults, text, vector, knobs=knobs).candidates
+        rows = found(place, question, knobs=knobs).candidates
         times.append((time.perf_counter() - started) * 1000)
-        near = [c.chunk_id for c in sorted(rows, key=lambda c: c.vector_rank)][:10]
+        near = [row.chunk_id for row in sorted(rows, key=lambda row: row.vector_rank)][:TOP]
         shares.append(len(set(best) & set(near)) / len(best))
-    path = "exact" if facts.is_small else "index"
-    p95 = sorted(times)[int(len(times) * 0.95)]
+    sizes = dict(zip([vault.pk for vault in place.vaults], INSTALLATIONS[place.name], strict=True))
     print(
-        f"{len(vaults):3} vaults, {facts.chunks:>7,} chunks counted, {path}: "
-        f"recall@10 {sum(shares) / len(shares):.3f}, p95 {p95:.1f} ms"
+        f"{sum(sizes[vault.pk] for vault in vaults):>7,} passages in {len(vaults)} vaults, "
+        f"{'exact' if facts.is_small else 'index'}: recall@{TOP} {mean(shares):.3f}, "
+        f"p50 {percentile(times, 50):.1f} ms, p95 {percentile(times, 95):.1f} ms",
+        flush=True,
     )
 
 
-def exact(model: Any, vaults: Sequence[Any], vector: Any) -> list[int]:
+def exact(place: Installation, question: Question) -> list[int]:
     from django.db import connection
 
     from vault.fields import vector_literal
@@ -265,24 +297,11 @@ def exact(model: Any, vaults: Sequence[Any], vector: Any) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT v.chunk_id FROM vault_chunkvector v WHERE v.embedding_model_id = %s "
-            f"AND v.vault_id = ANY(%s) ORDER BY ({vector_expression(model, table='v')} <=> "
-            f"%s::{vector_cast(model)}) + 0, v.chunk_id LIMIT 10",
-            [model.pk, [vault.pk for vault in vaults], vector_literal(vector)],
+            f"AND v.vault_id = ANY(%s) ORDER BY ({vector_expression(place.model, table='v')} <=> "
+            f"%s::{vector_cast(place.model)}) + 0, v.chunk_id LIMIT {TOP}",
+            [place.model.pk, list(question.vault_ids), vector_literal(question.vector)],
         )
         return [row[0] for row in cursor.fetchall()]
-
-
-def remove(model: Any) -> None:
-    from django.db import connection
-
-    from vault.models import Vault
-    from vault.vector_index import index_name
-
-    for vault in Vault.objects.filter(slug__startswith="speed-"):
-        vault.delete()
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP INDEX IF EXISTS {index_name(model)}")
-    model.provider.delete()
 
 
 if __name__ == "__main__":

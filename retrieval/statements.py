@@ -42,6 +42,8 @@ MOST_EF_SEARCH = 1_000
 # A search that takes longer has gone wrong; the connection is worth more.
 TIMEOUT_MS = 10_000
 MOST_TITLES = 20
+# 100,000 rows of a million chunks, as a bitmap.
+WORK_MEMORY = "32MB"
 # What a note of the days that a question speaks of gains, as a share of the best score: it
 # passes any hit of one arm alone of other days, and not one that is the best of both.
 DATED_BONUS = 0.6
@@ -174,7 +176,14 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
 
 def _set_local(cursor: Any, *, uses_index: bool, depth: int, mends: bool = False) -> None:
     """Settings for this transaction alone, in one round trip."""
-    settings = {"statement_timeout": str(TIMEOUT_MS)}
+    settings = {
+        "statement_timeout": str(TIMEOUT_MS),
+        # A bitmap that does not fit forgets rows, and whole pages are compared again.
+        "work_mem": WORK_MEMORY,
+        # Rows are taken in the order they lie in, the same every time.
+        "enable_seqscan": "off",
+        "max_parallel_workers_per_gather": "0",
+    }
     if mends:
         # `%` uses the trigram index down to this; its own 0.3 reads eight times as many rows.
         settings["pg_trgm.similarity_threshold"] = str(sql.NEAR)
@@ -252,8 +261,10 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
         sql.LEXICAL,
         quoted_lexeme=sql.quoted("lexeme"),
         every="TRUE" if is_tiny else "FALSE",
-        rarest=sql.RAREST,
-        rare_share=sql.RARE_SHARE,
+        share=sql.POOL_SHARE,
+        least=sql.LEAST_ROWS,
+        most=sql.MOST_ROWS,
+        filling=sql.FILLING,
         filters=filters or "TRUE",
         pool=max(POOL, int(depth)),
         k1=sql.K1,

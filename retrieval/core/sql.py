@@ -9,9 +9,11 @@ from __future__ import annotations
 
 # BM25 as in Lucene; k1 and b of Robertson and Zaragoza (2009).
 K1, B = 1.2, 0.75
-# Candidates of the lexical arm: rows with a lexeme that fewer than 3 % of chunks hold, or
-# one of the four rarest. Twice as fast as all lexemes at 100,000 chunks, equal quality.
-RARE_SHARE, RAREST = 0.03, 4
+# Candidates of the lexical arm: this share of the chunks, within these bounds. A row costs two
+# to four microseconds. What it misses of exact BM25: docs/retrieval.md.
+POOL_SHARE, LEAST_ROWS, MOST_ROWS = 0.15, 1_500, 8_000
+# Rows of the rarest word alone, where words that stand together bring too few.
+FILLING = 1_000
 # A typo takes its nearest word from this similarity on (pg_trgm).
 NEAR = 0.5
 
@@ -207,33 +209,88 @@ NOT_MENDED = (
     "WHERE FALSE"
 )
 
-# pool: rows by ts_rank; lexical: those rows by exact BM25.
+# ordered: by rarity, how many rows the words up to here bring together (`any`), how many hold
+#   the rarest beside one of the others (`pair`) and how many hold every one (`all`), if words
+#   knew nothing of each other.
+# chosen: what the candidates must hold: words by rarity as long as they bring no more than
+#   `most` rows. Where the rarest alone brings more, it beside one of the others; where that
+#   is still too much, the next ones as well.
+# pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
+#   Where words that stand together bring few, the first rows of the rarest fill up.
+# scored: the pool by exact BM25. ts_rank of a single word is the sum of 1/n^2 up to its
+#   frequency, over pi^2/6: that gives the frequency back, exactly, up to the 255 positions
+#   that a tsvector keeps. strip() takes two bytes a position away: that gives the length.
+#   Both together cost a fifth of unnest().
+# unpacked: a vector that lies packed outside of its row would be fetched again by each call.
 # trust: best score over what a passage with every word of the question once would have; 1
 #   for questions with identifiers, whose parts no single passage needs to hold.
 LEXICAL = """
-rare AS MATERIALIZED (
-    SELECT string_agg({quoted_lexeme}, ' | ')::tsquery AS query
-    FROM terms CROSS JOIN corpus
-    WHERE {every} OR rarity <= {rarest} OR df < {rare_share} * corpus.chunks
+bounds AS MATERIALIZED (
+    SELECT corpus.chunks, min(terms.df) AS least,
+        LEAST({most}, GREATEST({least}, {share} * corpus.chunks)) AS most
+    FROM corpus CROSS JOIN terms GROUP BY corpus.chunks
+),
+ordered AS MATERIALIZED (
+    SELECT {quoted_lexeme} AS word, rarity, df / chunks AS share, chunks, least, most,
+        sum(df) OVER so_far AS any_rows,
+        sum(CASE WHEN rarity > 1 THEN least * df / chunks ELSE 0 END) OVER so_far AS pair_rows,
+        chunks * exp(sum(ln(LEAST(1, df / chunks))) OVER so_far) AS all_rows
+    FROM terms CROSS JOIN bounds WINDOW so_far AS (ORDER BY rarity)
+),
+picked AS MATERIALIZED (
+    SELECT bool_or(least > most) AS is_narrow,
+        min(word) FILTER (WHERE rarity = 1) AS rarest,
+        string_agg(word, ' | ') AS words,
+        string_agg(word, ' | ') FILTER (WHERE {every} OR any_rows <= most) AS rare,
+        string_agg(word, ' | ') FILTER (WHERE rarity > 1 AND pair_rows <= most) AS beside,
+        string_agg(word, ' & ') FILTER (WHERE rarity > 1 AND all_rows / share > most) AS next
+    FROM ordered
+),
+chosen AS MATERIALIZED (
+    SELECT rarest::tsquery,
+        is_narrow AND COALESCE(beside, next) IS NOT NULL AS may_be_few,
+        (CASE WHEN is_narrow THEN words ELSE COALESCE(rare, rarest) END)::tsquery AS ranking,
+        (CASE WHEN is_narrow THEN concat_ws(' & ', rarest, COALESCE('(' || beside || ')', next))
+            ELSE COALESCE(rare, rarest) END)::tsquery AS query
+    FROM picked
 ),
 pool AS MATERIALIZED (
-    SELECT c.id, c.tsv FROM vault_chunk c
-    WHERE c.tsv @@ (SELECT query FROM rare) AND c.vault_id = ANY(%(vaults)s) AND {filters}
-    ORDER BY ts_rank(c.tsv, (SELECT query FROM rare), 1) DESC, c.id LIMIT {pool}
+    SELECT id, tsv FROM (
+        (SELECT c.id, c.tsv FROM vault_chunk c
+        WHERE c.tsv @@ (SELECT query FROM chosen) AND c.vault_id = ANY(%(vaults)s) AND {filters}
+        LIMIT {most})
+        UNION ALL
+        SELECT id, tsv FROM (
+            SELECT c.id, c.tsv FROM vault_chunk c
+            WHERE (SELECT may_be_few FROM chosen) AND c.tsv @@ (SELECT rarest FROM chosen)
+                AND c.vault_id = ANY(%(vaults)s) AND {filters}
+            LIMIT {filling}
+        ) AS filling WHERE NOT tsv @@ (SELECT query FROM chosen)
+    ) AS candidates
+    ORDER BY ts_rank(tsv, (SELECT ranking FROM chosen), 1) DESC, id LIMIT {pool}
+),
+unpacked AS MATERIALIZED (
+    SELECT id, tsv || ''::tsvector AS tsv FROM pool
 ),
 sized AS MATERIALIZED (
-    SELECT pool.id, words.lexeme, words.tf, words.length,
-        COALESCE(corpus.average_length, avg(words.length) OVER ()) AS average_length
-    FROM pool CROSS JOIN corpus CROSS JOIN LATERAL (
-        SELECT lexeme, GREATEST(cardinality(positions), 1)::float AS tf,
-            sum(GREATEST(cardinality(positions), 1)) OVER ()::float AS length
-        FROM unnest(pool.tsv)
-    ) AS words
+    SELECT id, tsv,
+        (octet_length(tsvectorsend(tsv)) - octet_length(tsvectorsend(strip(tsv)))) / 2.0 AS length
+    FROM unpacked
+),
+average AS MATERIALIZED (
+    SELECT COALESCE(min(corpus.average_length), avg(sized.length), 1)::float AS length
+    FROM corpus LEFT JOIN sized ON TRUE
 ),
 scored AS MATERIALIZED (
-    SELECT sized.id, sum(terms.idf * sized.tf * ({k1} + 1) / (
-        sized.tf + {k1} * (1 - {b} + {b} * sized.length / sized.average_length))) AS score
-    FROM sized JOIN terms USING (lexeme)
+    SELECT sized.id, sum(terms.idf * found.times * ({k1} + 1) / (
+        found.times + {k1} * (1 - {b} + {b} * sized.length / average.length))) AS score
+    FROM sized CROSS JOIN average CROSS JOIN (
+        SELECT idf, {quoted_lexeme}::tsquery AS word FROM terms
+    ) AS terms CROSS JOIN LATERAL (
+        SELECT round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', sized.tsv, terms.word)))
+            - 0.5) AS times
+    ) AS found
+    WHERE found.times > 0
     GROUP BY sized.id ORDER BY score DESC, sized.id LIMIT {depth}
 ),
 lexical AS MATERIALIZED (
