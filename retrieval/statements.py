@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from providers.models import EmbeddingModel
-from retrieval.core import sql
+from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
 from retrieval.core.foreign import foreign_to
 from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pattern
@@ -186,7 +186,7 @@ def _set_local(cursor: Any, *, uses_index: bool, depth: int, mends: bool = False
     }
     if mends:
         # `%` uses the trigram index down to this; its own 0.3 reads eight times as many rows.
-        settings["pg_trgm.similarity_threshold"] = str(sql.NEAR)
+        settings["pg_trgm.similarity_threshold"] = str(keyword_sql.NEAR)
     if uses_index:
         settings["hnsw.ef_search"] = str(min(max(EF_SEARCH, depth), MOST_EF_SEARCH))
         settings["hnsw.iterative_scan"] = "relaxed_order"
@@ -237,17 +237,17 @@ def _words(facts: ScopeFacts, scope: Scope, *, runs: bool) -> tuple[str, ...]:
     """What is looked for, how frequent it is, and what was probably meant."""
     if not runs:
         return ()
-    counted, held = sql.COUNTED, "TRUE"
+    counted, held = keyword_sql.COUNTED, "TRUE"
     if scope.rules:
-        counted = sql.COUNTED_IN_FOLDERS
+        counted = keyword_sql.COUNTED_IN_FOLDERS
         held = fill(
-            sql.HELD_IN_FOLDERS, quoted=sql.quoted("word.lexeme"), chunks=sql.ALLOWED_CHUNKS
+            keyword_sql.HELD_IN_FOLDERS, quoted=sql.quoted("word.lexeme"), chunks=sql.ALLOWED_CHUNKS
         )
-    near = fill(sql.MENDED, near=sql.NEAR, held=held)
+    near = fill(keyword_sql.MENDED, near=keyword_sql.NEAR, held=held)
     asked = fill(
-        sql.ASKED,
+        keyword_sql.ASKED,
         counted=fill(counted, quoted=sql.quoted("asked.lexeme"), chunks=sql.ALLOWED_CHUNKS),
-        mended=near if facts.has_trigrams else sql.NOT_MENDED,
+        mended=near if facts.has_trigrams else keyword_sql.NOT_MENDED,
     )
     return (asked,)
 
@@ -255,20 +255,20 @@ def _words(facts: ScopeFacts, scope: Scope, *, runs: bool) -> tuple[str, ...]:
 def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tuple[str, ...]:
     """The lexical arm, or an empty list in its place."""
     if not runs:
-        return (fill(sql.NO_LEXICAL, mended=sql.NOT_MENDED),)
+        return (fill(keyword_sql.NO_LEXICAL, mended=keyword_sql.NOT_MENDED),)
     is_tiny = facts.is_small and facts.chunks <= EVERY_LEXEME_UP_TO
     lexical = fill(
-        sql.LEXICAL,
+        keyword_sql.LEXICAL,
         quoted_lexeme=sql.quoted("lexeme"),
         every="TRUE" if is_tiny else "FALSE",
-        share=sql.POOL_SHARE,
-        least=sql.LEAST_ROWS,
-        most=sql.MOST_ROWS,
-        filling=sql.FILLING,
+        share=keyword_sql.POOL_SHARE,
+        least=keyword_sql.LEAST_ROWS,
+        most=keyword_sql.MOST_ROWS,
+        filling=keyword_sql.FILLING,
         filters=filters or "TRUE",
         pool=max(POOL, int(depth)),
-        k1=sql.K1,
-        b=sql.B,
+        k1=keyword_sql.K1,
+        b=keyword_sql.B,
         depth=int(depth),
         scaled=sql.scaled("score"),
     )

@@ -1,0 +1,237 @@
+"""The keyword arm of the search statement: what is looked for, and BM25.
+
+As in retrieval/core/sql.py, `{name}` is filled in with text of our own, and `%(name)s` is a
+bound value. Measured figures: docs/retrieval.md.
+"""
+
+from __future__ import annotations
+
+# BM25 as in Lucene; k1 and b of Robertson and Zaragoza (2009).
+K1, B = 1.2, 0.75
+# Candidates of the lexical arm: this share of the chunks, within these bounds. A row costs two
+# to four microseconds. What it misses of exact BM25: docs/retrieval.md.
+POOL_SHARE, LEAST_ROWS, MOST_ROWS = 0.15, 1_500, 8_000
+# Rows of the rarest word alone, where words that stand together bring too few.
+FILLING = 1_000
+# A typo takes its nearest word from this similarity on (pg_trgm).
+NEAR = 0.5
+
+# forms: lexemes of the query under every configuration of the scope, and plain (`simple`),
+#   each with the place of its word. The parser is the same, so places are.
+# words: the plain word at each place; one that some configuration drops is a stop word
+#   there. Made tokens of identifiers (`is_valid`) hold such words too, and rarely: taken as
+#   search terms they would outweigh the question, so they count only when nothing else is
+#   left of it.
+# asked: what is looked for.
+# counted: document frequency in the scope, so that nothing of other vaults shows in an
+#   order or a score; a lexeme that the background count has not seen yet is counted here, so
+#   that search is right from the first minute.
+# corpus: its average length only once it was counted; until then the pool's is taken.
+# terms: those that exist, and the nearest word for those that do not.
+ASKED = """
+forms AS MATERIALIZED (
+    SELECT chosen.config, parts.lexeme, place.position
+    FROM (SELECT unnest(%(configs)s::text[]) UNION SELECT 'simple') AS chosen(config)
+    CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, %(text)s)) AS parts
+    CROSS JOIN LATERAL unnest(parts.positions) AS place(position)
+),
+words AS MATERIALIZED (
+    SELECT position, min(lexeme) FILTER (WHERE config = 'simple') AS word,
+        count(DISTINCT config) < (
+            SELECT count(DISTINCT config) FROM unnest(%(configs)s::text[] || 'simple'::text)
+            AS every(config)
+        ) AS is_stop
+    FROM forms GROUP BY position
+),
+plain AS MATERIALIZED (
+    SELECT lexeme FROM forms WHERE config = 'simple'
+    UNION SELECT parts.lexeme FROM unnest(to_tsvector('simple', %(made)s)) AS parts
+),
+meant AS MATERIALIZED (
+    SELECT lexeme FROM forms WHERE config <> 'simple'
+    UNION SELECT lexeme FROM plain
+    WHERE lexeme NOT IN (SELECT word FROM words WHERE is_stop AND word IS NOT NULL)
+),
+asked AS MATERIALIZED (
+    SELECT lexeme FROM meant
+    UNION SELECT lexeme FROM plain WHERE NOT EXISTS (SELECT 1 FROM meant)
+),
+counted AS MATERIALIZED (
+    SELECT asked.lexeme, ({counted})::float AS df FROM asked
+),
+mended AS MATERIALIZED ({mended}),
+corpus AS MATERIALIZED (
+    SELECT GREATEST(COALESCE(sum(chunks), 0), %(scope_chunks)s,
+            (SELECT COALESCE(max(df), 0) FROM counted), 1)::float AS chunks,
+        CASE WHEN sum(chunks) * 2 >= %(scope_chunks)s
+            THEN sum(chunks * average_length) / NULLIF(sum(chunks), 0) END AS average_length
+    FROM vault_lexicalcorpus WHERE vault_id = ANY(%(vaults)s)
+),
+terms AS MATERIALIZED (
+    SELECT lexeme, df, row_number() OVER (ORDER BY df, lexeme) AS rarity,
+        weight * ln(1 + (corpus.chunks - df + 0.5) / (df + 0.5)) AS idf
+    FROM (
+        SELECT lexeme, df, 1.0 AS weight FROM counted WHERE df > 0
+        UNION ALL SELECT lexeme, df, likeness FROM mended
+    ) AS present CROSS JOIN corpus
+)"""
+
+# From the counts of the vaults; where one was never counted, by looking. A vault that was
+# has all its words in the table: they are added when a note is written.
+COUNTED = """COALESCE(
+    (SELECT sum(f.chunks) FROM vault_lexemefrequency f
+     WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(vaults)s)),
+    CASE WHEN (SELECT count(DISTINCT vault_id) FROM vault_lexicalcorpus
+        WHERE vault_id = ANY(%(vaults)s)) >= %(filled)s THEN 0
+    ELSE (SELECT count(*) FROM vault_chunk c
+        WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s)) END)"""
+# Of somebody who may read some folders alone: nothing of the others may show.
+COUNTED_IN_FOLDERS = """(SELECT count(*) FROM vault_chunk c
+    WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
+HELD_IN_FOLDERS = """EXISTS (SELECT 1 FROM vault_chunk c
+    WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
+
+# A word of five letters or more that nothing holds in any form takes the nearest word that
+# the scope has: the vocabulary of other vaults must not show. One slip changes the length by
+# one letter at most, and a word of another language is no slip of this one: German `Notizen`
+# is not `notice`, whose stem is `notic`.
+MENDED = """
+    SELECT DISTINCT ON (unknown.position) unknown.word AS typed, near.lexeme, near.df,
+        near.likeness
+    FROM (
+        SELECT words.position, words.word
+        FROM words JOIN forms USING (position) LEFT JOIN counted USING (lexeme)
+        WHERE NOT words.is_stop AND length(words.word) >= 5
+            AND words.word ~ '^[[:alpha:]]+$'
+        GROUP BY words.position, words.word HAVING COALESCE(max(counted.df), 0) = 0
+    ) AS unknown
+    JOIN forms USING (position)
+    CROSS JOIN LATERAL (
+        SELECT word.lexeme, sum(f.chunks)::float AS df,
+            similarity(word.lexeme, forms.lexeme) AS likeness
+        FROM vault_lexeme word
+        JOIN vault_lexemefrequency f
+            ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
+            AND f.text_config <> ALL(%(foreign)s)
+        WHERE word.lexeme %% forms.lexeme AND similarity(word.lexeme, forms.lexeme) >= {near}
+            AND abs(length(word.lexeme) - length(forms.lexeme)) <= 1 AND {held}
+        GROUP BY word.lexeme ORDER BY likeness DESC, df DESC, word.lexeme LIMIT 1
+    ) AS near
+    ORDER BY unknown.position, near.likeness DESC, near.lexeme"""
+
+NOT_MENDED = (
+    "SELECT NULL::text AS typed, NULL::text AS lexeme, 0::float AS df, 0::float AS likeness "
+    "WHERE FALSE"
+)
+
+# ordered: by rarity, how many rows the words up to here bring together (`any`), how many hold
+#   the rarest beside one of the others (`pair`) and how many hold every one (`all`), if words
+#   knew nothing of each other.
+# chosen: what the candidates must hold: words by rarity as long as they bring no more than
+#   `most` rows. Where the rarest alone brings more, it beside one of the others; where that
+#   is still too much, the next ones as well.
+# pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
+#   Where words that stand together bring few, the first rows of the rarest fill up.
+# scored: the pool by exact BM25. ts_rank of a single word is the sum of 1/n^2 up to its
+#   frequency, over pi^2/6: that gives the frequency back, exactly, up to the 255 positions
+#   that a tsvector keeps. strip() takes two bytes a position away: that gives the length.
+#   Both together cost a fifth of unnest().
+# unpacked: a vector that lies packed outside of its row would be fetched again by each call.
+# trust: best score over what a passage with every word of the question once would have; 1
+#   for questions with identifiers, whose parts no single passage needs to hold.
+LEXICAL = """
+bounds AS MATERIALIZED (
+    SELECT corpus.chunks, min(terms.df) AS least,
+        LEAST({most}, GREATEST({least}, {share} * corpus.chunks)) AS most
+    FROM corpus CROSS JOIN terms GROUP BY corpus.chunks
+),
+ordered AS MATERIALIZED (
+    SELECT {quoted_lexeme} AS word, rarity, df / chunks AS share, chunks, least, most,
+        sum(df) OVER so_far AS any_rows,
+        sum(CASE WHEN rarity > 1 THEN least * df / chunks ELSE 0 END) OVER so_far AS pair_rows,
+        chunks * exp(sum(ln(LEAST(1, df / chunks))) OVER so_far) AS all_rows
+    FROM terms CROSS JOIN bounds WINDOW so_far AS (ORDER BY rarity)
+),
+picked AS MATERIALIZED (
+    SELECT bool_or(least > most) AS is_narrow,
+        min(word) FILTER (WHERE rarity = 1) AS rarest,
+        string_agg(word, ' | ') AS words,
+        string_agg(word, ' | ') FILTER (WHERE {every} OR any_rows <= most) AS rare,
+        string_agg(word, ' | ') FILTER (WHERE rarity > 1 AND pair_rows <= most) AS beside,
+        string_agg(word, ' & ') FILTER (WHERE rarity > 1 AND all_rows / share > most) AS next
+    FROM ordered
+),
+chosen AS MATERIALIZED (
+    SELECT rarest::tsquery,
+        is_narrow AND COALESCE(beside, next) IS NOT NULL AS may_be_few,
+        (CASE WHEN is_narrow THEN words ELSE COALESCE(rare, rarest) END)::tsquery AS ranking,
+        (CASE WHEN is_narrow THEN concat_ws(' & ', rarest, COALESCE('(' || beside || ')', next))
+            ELSE COALESCE(rare, rarest) END)::tsquery AS query
+    FROM picked
+),
+pool AS MATERIALIZED (
+    SELECT id, tsv FROM (
+        (SELECT c.id, c.tsv FROM vault_chunk c
+        WHERE c.tsv @@ (SELECT query FROM chosen) AND c.vault_id = ANY(%(vaults)s) AND {filters}
+        LIMIT {most})
+        UNION ALL
+        SELECT id, tsv FROM (
+            SELECT c.id, c.tsv FROM vault_chunk c
+            WHERE (SELECT may_be_few FROM chosen) AND c.tsv @@ (SELECT rarest FROM chosen)
+                AND c.vault_id = ANY(%(vaults)s) AND {filters}
+            LIMIT {filling}
+        ) AS filling WHERE NOT tsv @@ (SELECT query FROM chosen)
+    ) AS candidates
+    ORDER BY ts_rank(tsv, (SELECT ranking FROM chosen), 1) DESC, id LIMIT {pool}
+),
+unpacked AS MATERIALIZED (
+    SELECT id, tsv || ''::tsvector AS tsv FROM pool
+),
+sized AS MATERIALIZED (
+    SELECT id, tsv,
+        (octet_length(tsvectorsend(tsv)) - octet_length(tsvectorsend(strip(tsv)))) / 2.0 AS length
+    FROM unpacked
+),
+average AS MATERIALIZED (
+    SELECT COALESCE(min(corpus.average_length), avg(sized.length), 1)::float AS length
+    FROM corpus LEFT JOIN sized ON TRUE
+),
+scored AS MATERIALIZED (
+    SELECT sized.id, sum(terms.idf * found.times * ({k1} + 1) / (
+        found.times + {k1} * (1 - {b} + {b} * sized.length / average.length))) AS score
+    FROM sized CROSS JOIN average CROSS JOIN (
+        SELECT idf, {quoted_lexeme}::tsquery AS word FROM terms
+    ) AS terms CROSS JOIN LATERAL (
+        SELECT round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', sized.tsv, terms.word)))
+            - 0.5) AS times
+    ) AS found
+    WHERE found.times > 0
+    GROUP BY sized.id ORDER BY score DESC, sized.id LIMIT {depth}
+),
+lexical AS MATERIALIZED (
+    SELECT id AS chunk_id, score, row_number() OVER (ORDER BY score DESC, id) AS rank,
+        {scaled} AS scaled
+    FROM scored WINDOW w AS ()
+),
+trust AS MATERIALIZED (
+    SELECT CASE
+        WHEN bool_and(words.word ~ '^[[:alpha:]]+$')
+        THEN LEAST(1, COALESCE((SELECT max(score) FROM lexical), 0)
+            / NULLIF(sum(COALESCE(known.idf, ln(1 + (corpus.chunks + 0.5) / 0.5))), 0))
+        ELSE 1 END AS share
+    FROM words CROSS JOIN corpus LEFT JOIN LATERAL (
+        SELECT max(terms.idf) AS idf FROM forms JOIN terms USING (lexeme)
+        WHERE forms.position = words.position
+    ) AS known ON TRUE
+    WHERE NOT words.is_stop
+        AND words.word NOT IN (SELECT typed FROM mended WHERE typed IS NOT NULL)
+)"""
+
+NO_LEXICAL = """
+mended AS ({mended}),
+terms AS (SELECT NULL::text AS lexeme WHERE FALSE),
+trust AS (SELECT 1 AS share),
+lexical AS (
+    SELECT NULL::bigint AS chunk_id, NULL::float AS score, NULL::bigint AS rank,
+        NULL::float AS scaled WHERE FALSE
+)"""
