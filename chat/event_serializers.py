@@ -10,8 +10,9 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, PolymorphicProxySerializer
 from rest_framework import serializers
 
-from chat.core.asking import LONGEST_QUESTION, MODES
+from chat.core.asking import LONGEST_QUESTION
 from chat.core.events import EventType
+from chat.models import AnswerMode
 
 EVENT_STREAM = "text/event-stream"
 _EXAMPLE = """\
@@ -45,7 +46,7 @@ class AskSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="the question; not with `again` or `continue`",
     )
-    mode = serializers.ChoiceField(MODES, required=False, allow_null=True)
+    mode = serializers.ChoiceField(AnswerMode.choices, required=False, allow_null=True)
     vaults = serializers.ListField(
         child=serializers.CharField(),
         required=False,
@@ -93,7 +94,7 @@ class _ArmSerializer(serializers.Serializer[Any]):
     path = serializers.CharField(allow_blank=True, help_text="how it looked: exact, index, …")
 
 
-class _PassageSerializer(serializers.Serializer[Any]):
+class PassageSerializer(serializers.Serializer[Any]):
     """A passage that the answer may cite by its number."""
 
     number = serializers.IntegerField(min_value=1)
@@ -110,7 +111,7 @@ class _PassageSerializer(serializers.Serializer[Any]):
     updated = serializers.DateTimeField(allow_null=True)
 
 
-class _CitationSerializer(serializers.Serializer[Any]):
+class CitationSerializer(serializers.Serializer[Any]):
     """A sentence of the answer and the quote that bears it out."""
 
     n = serializers.IntegerField(min_value=1)
@@ -134,7 +135,7 @@ class SourcesEventSerializer(_EventSerializer):
     """The first event: what was searched, and the passages that were found."""
 
     queries = serializers.ListField(child=serializers.CharField())
-    passages = _PassageSerializer(many=True)
+    passages = PassageSerializer(many=True)
     arms = _ArmSerializer(many=True)
     timings = serializers.DictField(child=serializers.FloatField(), help_text="seconds")
     notices = serializers.ListField(child=serializers.CharField())
@@ -176,7 +177,7 @@ class ResetEventSerializer(_EventSerializer):
 class EndEventSerializer(_EventSerializer):
     """The last event of an answer that ended of itself, or was stopped."""
 
-    citations = _CitationSerializer(many=True)
+    citations = CitationSerializer(many=True)
     usage = _UsageSerializer()
     cut_short = serializers.BooleanField(help_text="the model reached its limit of tokens")
     sources_added = serializers.BooleanField()
@@ -190,7 +191,7 @@ class ErrorEventSerializer(_EventSerializer):
     text = serializers.CharField()
     mend = serializers.CharField(allow_blank=True)
     html = serializers.CharField(allow_blank=True)
-    citations = _CitationSerializer(many=True, required=False)
+    citations = CitationSerializer(many=True, required=False)
 
 
 class ClosedEventSerializer(serializers.Serializer[Any]):

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 
 from chat.async_views import SIGN_IN, AsyncView
 from chat.core.asking import Ask, Refused
@@ -53,6 +53,11 @@ LARGEST_BODY = 1_000_000
 # once is an error of HTTP. Proxies give up on a silent server after a minute.
 FIRST_WORD = 10.0
 CONVERSATION = "X-Conversation"
+_QUESTION = {
+    "model": "secondbrain",
+    "messages": [{"role": "user", "content": "When did the pump fail?"}],
+    "metadata": {"vaults": "team", "footnotes": "true"},
+}
 
 
 class OpenAiView(AsyncView):
@@ -104,6 +109,7 @@ class CompletionsView(OpenAiView):
             )
         ],
         request=CompletionRequestSerializer,
+        examples=[OpenApiExample("A question", value=_QUESTION, request_only=True)],
         responses=completion_responses(),
     )
     async def post(self, request: HttpRequest, caller: Caller) -> HttpResponseBase:

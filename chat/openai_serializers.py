@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
-from chat.core.asking import MODES
 from chat.event_serializers import EVENT_STREAM
+from chat.models import AnswerMode
 
 _STREAM = """\
 data: {"id": "chatcmpl-5f0c…", "object": "chat.completion.chunk", "choices": [{"index": 0, \
@@ -64,7 +64,7 @@ class WishesSerializer(serializers.Serializer[Any]):
     """What OpenAI's form has no field for. Other keys are left alone."""
 
     vaults = serializers.CharField(required=False, help_text="slugs, with commas between")
-    mode = serializers.ChoiceField(MODES, required=False)
+    mode = serializers.ChoiceField(AnswerMode.choices, required=False)
     persona = serializers.CharField(required=False, help_text="number of a persona; 0: none")
     footnotes = serializers.CharField(
         required=False, help_text="true: the cited sources stand below the text, too"

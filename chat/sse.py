@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 
 from chat.async_views import AsyncView
 from chat.core.asking import BadAsk, parse_ask, parse_seq
@@ -25,6 +25,8 @@ from chat.runs import SignedOut, runs_here
 
 # Proxies close what is silent for a minute.
 PING_EVERY = 15.0
+_QUESTION = {"text": "When did the pump fail?", "mode": "notes_only", "vaults": ["team"]}
+_AGAIN = {"again": "5f0c5a1e-0000-4000-8000-000000000003"}
 
 
 class AskView(AsyncView):
@@ -33,6 +35,10 @@ class AskView(AsyncView):
     @extend_schema(
         operation_id="chat_ask",
         request=AskSerializer,
+        examples=[
+            OpenApiExample("A question", value=_QUESTION, request_only=True),
+            OpenApiExample("An answer, written anew", value=_AGAIN, request_only=True),
+        ],
         responses=stream_of_events(400, 401, 403, 404, 409, 413, 429, 503),
     )
     async def post(

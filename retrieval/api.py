@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asgiref.sync import async_to_sync
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -45,6 +45,29 @@ PARAMETERS = [
 ]
 
 
+EXAMPLE = {
+    "results": [
+        {
+            "rank": 1,
+            "note_id": 12,
+            "vault": "team",
+            "path": "Ops/Pumps.md",
+            "title": "Pumps",
+            "heading_path": ["Pumps", "Blue pump"],
+            "snippet": "The blue pump failed in March.",
+            "arms": ["keyword 1", "meaning 2"],
+            "span": [120, 151],
+            "updated_at": "2026-03-04T05:06:07+00:00",
+        }
+    ],
+    "arms": {
+        "keyword": {"ran": True, "reason": "", "found": 4, "path": ""},
+        "meaning": {"ran": True, "reason": "", "found": 50, "path": "exact"},
+    },
+    "timings": {"embed": 8.1, "search": 6.4, "total": 15.2},
+}
+
+
 class SearchView(APIView):
     """`GET /api/search?q=&vault=&mode=&limit=&tag=&…`: all filters must hold."""
 
@@ -53,6 +76,7 @@ class SearchView(APIView):
         summary="Search notes",
         parameters=PARAMETERS,
         responses=SearchResultSerializer,
+        examples=[OpenApiExample("Two arms found it", value=EXAMPLE, response_only=True)],
     )
     def get(self, request: Request) -> Response:
         given = request.query_params

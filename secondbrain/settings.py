@@ -289,6 +289,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SWAGGER_UI_DIST": "SIDECAR",
+    # What a request must have is not what an answer has.
+    "COMPONENT_SPLIT_REQUEST": True,
 }
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -34,6 +34,20 @@ from vault.status import vault_status
 from vault.tasks import request_sync
 
 DEFAULT_SIMILAR = 5
+_PUMPS = {"note_id": 12, "vault": "team", "path": "Ops/Pumps.md", "title": "Pumps"}
+_SIMILAR = {"results": [{**_PUMPS, "similarity": 0.8127}], "reason": ""}
+_SECTION = {
+    **_PUMPS,
+    "heading_path": ["Pumps", "Blue pump"],
+    "text": "## Blue pump\n\nIt failed in March.\n",
+    "span": [120, 153],
+    "tokens": 11,
+    "below": [],
+}
+_NO_SECTION = {
+    "detail": "This note has no such section. Choose one of “sections”.",
+    "sections": [["Pumps"], ["Pumps", "Blue pump"]],
+}
 
 
 class VaultsView(APIView):
@@ -147,6 +161,7 @@ class SimilarView(APIView):
         summary="Notes that read like this one",
         parameters=[OpenApiParameter("limit", int, description=f"1 to {MOST_RELATED}; 5")],
         responses=SimilarNotesSerializer,
+        examples=[OpenApiExample("One comes near", value=_SIMILAR, response_only=True)],
     )
     def get(self, request: Request, note_id: int) -> Response:
         note = _note(request, note_id)
@@ -180,6 +195,10 @@ class SectionView(APIView):
             ),
         ],
         responses={200: SectionSerializer, 404: NoSectionSerializer},
+        examples=[
+            OpenApiExample("A section", value=_SECTION, response_only=True, status_codes=["200"]),
+            OpenApiExample("None", value=_NO_SECTION, response_only=True, status_codes=["404"]),
+        ],
     )
     def get(self, request: Request, note_id: int) -> Response:
         note = _note(request, note_id)

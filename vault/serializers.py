@@ -103,7 +103,69 @@ class NoSectionSerializer(serializers.Serializer[Any]):
     sections = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
 
 
+class FileProblemSerializer(serializers.Serializer[Any]):
+    """What is wrong with a file, and how to mend it."""
+
+    path = serializers.CharField()
+    reason = serializers.CharField()
+    mend = serializers.CharField(allow_blank=True)
+    severity = serializers.CharField(help_text="missing, partly, doubtful or setting")
+    line = serializers.IntegerField(allow_null=True)
+    note_id = serializers.IntegerField(allow_null=True)
+    kind = serializers.CharField(allow_blank=True)
+
+
+class CurrentJobSerializer(serializers.Serializer[Any]):
+    """What a worker does for the vault now."""
+
+    kind = serializers.CharField()
+    state = serializers.CharField()
+    stage = serializers.CharField(allow_blank=True)
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    per_second = serializers.FloatField()
+    seconds_left = serializers.IntegerField(allow_null=True)
+    attempts = serializers.IntegerField()
+    last_error = serializers.CharField(allow_blank=True)
+
+
+class LastRunSerializer(serializers.Serializer[Any]):
+    """The last reading of the vault."""
+
+    state = serializers.CharField()
+    counts = serializers.DictField(child=serializers.IntegerField())
+    error = serializers.CharField(allow_blank=True)
+    started = serializers.DateTimeField()
+    finished = serializers.DateTimeField(allow_null=True)
+
+
+class VaultStatusSerializer(serializers.Serializer[Any]):
+    """How far a vault is. A number is null while counting takes too long."""
+
+    slug = serializers.CharField()
+    coverage = serializers.CharField(help_text="12 of 14")
+    notes = serializers.IntegerField(allow_null=True)
+    searchable = serializers.IntegerField(allow_null=True, help_text="by keyword")
+    covered = serializers.IntegerField(allow_null=True, help_text="by meaning as well")
+    chunks = serializers.IntegerField(allow_null=True)
+    embedded = serializers.IntegerField(allow_null=True)
+    pending = serializers.IntegerField(allow_null=True)
+    failed = serializers.IntegerField(allow_null=True)
+    failed_notes = serializers.IntegerField(allow_null=True)
+    excluded = serializers.IntegerField(allow_null=True)
+    embedding_model = serializers.CharField(allow_blank=True)
+    next_embedding_model = serializers.CharField(allow_blank=True)
+    state = serializers.CharField()
+    question = serializers.CharField(allow_blank=True)
+    following_done = serializers.IntegerField(help_text="chunks the next model has vectors of")
+    following_total = serializers.IntegerField()
+    problems = FileProblemSerializer(many=True)
+    suspicious = FileProblemSerializer(many=True)
+    jobs = CurrentJobSerializer(many=True)
+    last_run = LastRunSerializer(allow_null=True)
+
+
 class IndexStatusSerializer(serializers.Serializer[Any]):
     """How far every vault is: as `index_status --json`."""
 
-    vaults = serializers.ListField(child=serializers.JSONField())
+    vaults = VaultStatusSerializer(many=True)

@@ -17,6 +17,7 @@ from chat.asking_serializers import PresetSerializer
 from chat.completion import KINDS, offers_for
 from chat.models import PromptPreset
 from chat.presets import own_preset, presets_for, usable_preset
+from chat.shapes import OfferedListSerializer, PresetsSerializer
 
 
 class CompletionView(ChatView):
@@ -30,7 +31,7 @@ class CompletionView(ChatView):
                 "vault", OpenApiTypes.STR, many=True, description="slugs; none: all readable ones"
             ),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses=OfferedListSerializer,
     )
     def get(self, request: Request) -> Response:
         """A few presets, personas, tags, folders or notes that the user may see."""
@@ -50,7 +51,7 @@ class CompletionView(ChatView):
 class PresetsView(ChatView):
     """The presets that the user may call."""
 
-    @extend_schema(responses=PresetSerializer(many=True))
+    @extend_schema(operation_id="presets", responses=PresetsSerializer)
     def get(self, request: Request) -> Response:
         found = PresetSerializer(presets_for(self.user), many=True, context={"user": self.user})
         return Response({"results": found.data})

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,6 +33,15 @@ from chat.organising import (
 )
 from chat.searching import find_messages
 from chat.serializers import ChatSettingsSerializer, ConversationSerializer, FolderSerializer
+from chat.shapes import (
+    ConversationsSerializer,
+    DeletedSerializer,
+    FoldersSerializer,
+    MessageHitsSerializer,
+    OptionsSerializer,
+    OwnSettingsSerializer,
+    ThreadSerializer,
+)
 from chat.tasks import request_sweep
 from chat.threads import thread
 
@@ -42,7 +51,7 @@ PAGE = 100
 class OptionsView(ChatView):
     """What may be chosen for a question."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=OptionsSerializer)
     def get(self, request: Request) -> Response:
         return Response(chat_options(self.user, site_catalogue()))
 
@@ -50,11 +59,11 @@ class OptionsView(ChatView):
 class SettingsView(ChatView):
     """The user's own settings."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=OwnSettingsSerializer)
     def get(self, request: Request) -> Response:
         return Response(settings_json(self.user))
 
-    @extend_schema(request=ChatSettingsSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=ChatSettingsSerializer, responses=OwnSettingsSerializer)
     def put(self, request: Request) -> Response:
         """Replace them; what is left out is not chosen."""
         serializer = ChatSettingsSerializer(data=request.data, context={"user": self.user})
@@ -82,7 +91,8 @@ class ConversationsView(ChatView):
             OpenApiParameter("archived", OpenApiTypes.BOOL, description="the archive instead"),
             OpenApiParameter("pinned", OpenApiTypes.BOOL, description="pinned ones alone"),
         ],
-        responses=OpenApiTypes.OBJECT,
+        operation_id="conversations",
+        responses=ConversationsSerializer,
     )
     def get(self, request: Request) -> Response:
         """Newest first, a hundred at a time; `next` is `before` of the next page.
@@ -104,7 +114,11 @@ class ConversationsView(ChatView):
             {"results": rows, "next": rows[-1]["updated"] if len(page) > PAGE else None}
         )
 
-    @extend_schema(request=ConversationSerializer, responses={201: ConversationSerializer})
+    @extend_schema(
+        request=ConversationSerializer,
+        responses={201: ConversationSerializer},
+        examples=[OpenApiExample("For a day", value={"temporary": True}, request_only=True)],
+    )
     def post(self, request: Request) -> Response:
         """Begin one. A `temporary` one is in no list, and is deleted after a day."""
         serializer = ConversationSerializer(data=request.data, context={"request": request})
@@ -127,7 +141,7 @@ class ConversationsView(ChatView):
 class ConversationView(ChatView):
     """One conversation with its messages."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="conversation", responses=ThreadSerializer)
     def get(self, request: Request, conversation: UUID) -> Response:
         found = own_conversation(self.user, conversation)
         messages = thread(found, self.user)
@@ -169,7 +183,7 @@ class RestoreView(ChatView):
 class KeepBranchView(ChatView):
     """Delete every branch but the one that is shown."""
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=None, responses=DeletedSerializer)
     def post(self, request: Request, conversation: UUID) -> Response:
         """`deleted`: how many messages that were."""
         return Response({"deleted": keep_only_branch(self.user, conversation)})
@@ -180,7 +194,7 @@ class MessageSearchView(ChatView):
 
     @extend_schema(
         parameters=[OpenApiParameter("q", OpenApiTypes.STR, required=True)],
-        responses=OpenApiTypes.OBJECT,
+        responses=MessageHitsSerializer,
     )
     def get(self, request: Request) -> Response:
         """`message` is null where the title has it; `excerpt` marks what was looked for."""
@@ -203,7 +217,7 @@ class MessageSearchView(ChatView):
 class FoldersView(ChatView):
     """The user's folders."""
 
-    @extend_schema(responses=FolderSerializer(many=True))
+    @extend_schema(operation_id="folders", responses=FoldersSerializer)
     def get(self, request: Request) -> Response:
         folders = Folder.objects.owned_by(self.user)
         return Response({"results": FolderSerializer(folders, many=True).data})

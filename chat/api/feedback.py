@@ -18,6 +18,12 @@ from chat.follow_ups import asked_follow_ups
 from chat.models import Feedback, UnansweredQuestion
 from chat.presenters.after import UnansweredRow, unanswered_rows
 from chat.providing import site_providing
+from chat.shapes import (
+    FollowUpsSerializer,
+    GoldensSerializer,
+    UnansweredListSerializer,
+    UnansweredSerializer,
+)
 from chat.unanswered import close, reopen, unanswered_in
 from vault.access import editable_vault
 
@@ -28,7 +34,9 @@ class ThumbSerializer(serializers.Serializer[Thumb]):
     """What a reader says of an answer."""
 
     is_helpful = serializers.BooleanField()
-    reason = serializers.ChoiceField(Feedback.Reason.choices, required=False, default="")
+    reason = serializers.ChoiceField(
+        Feedback.Reason.choices, required=False, default="", allow_blank=True
+    )
     comment = serializers.CharField(
         max_length=LONGEST_COMMENT, required=False, default="", allow_blank=True
     )
@@ -64,7 +72,7 @@ class FeedbackView(ChatView):
 class GoldenView(ChatView):
     """The question of an answer as a golden one."""
 
-    @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=None, responses={201: GoldensSerializer})
     def post(self, request: Request, conversation: UUID, message: UUID) -> Response:
         """Keep it, for each vault that the user may edit and the answer cites."""
         made = make_golden(self.user, conversation, message)
@@ -75,7 +83,7 @@ class GoldenView(ChatView):
 class FollowUpsView(ChatView):
     """What to ask next."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=FollowUpsSerializer)
     def get(self, request: Request, conversation: UUID, message: UUID) -> Response:
         """At most three questions; none when the user switched them off."""
         found = asked_follow_ups(self.user, conversation, message, site_providing())
@@ -89,7 +97,7 @@ class UnansweredView(ChatView):
         parameters=[
             OpenApiParameter("state", OpenApiTypes.STR, enum=UnansweredQuestion.State.values)
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses=UnansweredListSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
         """For those who may edit the vault; the open ones unless `state` says otherwise."""
@@ -104,7 +112,7 @@ class UnansweredView(ChatView):
 class EndUnansweredView(ChatView):
     """One unanswered question."""
 
-    @extend_schema(request=StateSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=StateSerializer, responses=UnansweredSerializer)
     def post(self, request: Request, slug: str, question: int) -> Response:
         """Ask it again and close it; `{"state": "open"}` takes a closing back."""
         vault = editable_vault(self.user, slug)

@@ -23,12 +23,19 @@ from chat.models import ShareLink
 from chat.presenters.files import exported_file, zip_of
 from chat.presenters.sharing import LinkRow, link_rows
 from chat.serializers import ShareSerializer
+from chat.shapes import (
+    CopiedSerializer,
+    ImportedSerializer,
+    LinkSerializer,
+    LinksSerializer,
+    SharedSerializer,
+)
 
 
 class SharesView(ChatView):
     """Everything the user shares."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="shares", responses=LinksSerializer)
     def get(self, request: Request) -> Response:
         """Newest first. `state` is empty while a link opens."""
         mine = ShareLink.objects.owned_by(self.user).select_related("conversation", "message")
@@ -41,7 +48,7 @@ class SharesView(ChatView):
 class ConversationSharesView(ChatView):
     """Links to one conversation."""
 
-    @extend_schema(request=ShareSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=ShareSerializer, responses={201: LinkSerializer})
     def post(self, request: Request, conversation: UUID) -> Response:
         """Share it up to `message` (null: the end of the branch shown), or that answer alone."""
         if not isinstance(request.data, dict):
@@ -72,7 +79,7 @@ class RestoreShareView(ChatView):
 class SharedView(ChatView):
     """What is shared with the user."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="shared", responses=SharedSerializer)
     def get(self, request: Request, token: str) -> Response:
         """Its messages, less what rests on vaults the user may not read (`withheld`)."""
         shared = sharing.open_link(self.user, token)
@@ -90,7 +97,7 @@ class SharedView(ChatView):
 class ContinueView(ChatView):
     """Go on from what is shared."""
 
-    @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=None, responses={201: CopiedSerializer})
     def post(self, request: Request, token: str) -> Response:
         """Copy what the user may read into a conversation of their own: its `id`."""
         copied = sharing.continue_link(self.user, token)
@@ -130,7 +137,7 @@ class ImportView(ChatView):
                 "properties": {"file": {"type": "string", "format": "binary"}},
             }
         },
-        responses=OpenApiTypes.OBJECT,
+        responses=ImportedSerializer,
     )
     def post(self, request: Request) -> Response:
         """`file` is the JSON or the zip. Twice the same adds nothing twice."""
