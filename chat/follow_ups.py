@@ -6,9 +6,11 @@ from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db.models.functions import Left
 
 from chat.core.follow_ups import (
     FOLLOW_UPS_PROMPT,
+    ReadNote,
     follow_ups_from_model,
     follow_ups_from_notes,
 )
@@ -22,6 +24,7 @@ from vault.access import notes_in, scope_for
 from vault.models import Note
 
 EXCERPT = 4_000  # characters of the answer that the model is told
+OPENING = 300  # characters of a note, which tell its language
 
 
 def follow_ups_for(user: User, answer: Message) -> tuple[str, ...] | None:
@@ -67,13 +70,15 @@ def asked_follow_ups(
 def _from_notes(user: User, answer: Message) -> tuple[str, ...]:
     read = list(answer.sources.exclude(note=None))
     allowed = notes_in(scope_for(user)).filter(pk__in=[source.note_id for source in read])
-    by_id = {note.pk: note for note in allowed.only("title", "headings")}
+    told_by = allowed.annotate(opening=Left("body", OPENING)).only("title", "headings")
+    by_id = {note.pk: note for note in told_by}
     order = dict.fromkeys(source.note_id for source in read if source.note_id in by_id)
     told = {heading for source in read for heading in source.heading_path}
-    notes = [(by_id[pk].title, _headings(by_id[pk])) for pk in order if pk is not None]
+    notes = [_read(by_id[pk]) for pk in order if pk is not None]
     question = answer.parent.text if answer.parent else ""
     return follow_ups_from_notes(notes, question=question, told=told)
 
 
-def _headings(note: Note) -> list[str]:
-    return [str(heading["text"]) for heading in note.headings]
+def _read(note: Note) -> ReadNote:
+    headings = tuple(str(heading["text"]) for heading in note.headings)
+    return ReadNote(note.title, headings, note.opening)  # type: ignore[attr-defined]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import regex
 
+from chat.core.questions import question_on, says_something
+
 MOST_OFFERED = 3
+MOST_OF_A_NOTE = 2
 LONGEST = 140  # characters
 FOLLOW_UPS_PROMPT = (
     "You are given a question and the answer that notes gave to it. Write three short "
@@ -23,22 +27,28 @@ def follow_ups_from_model(output: str, *, question: str) -> tuple[str, ...]:
     return _fresh(asked, question)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadNote:
+    """A note that an answer rests on; `opening` is the beginning of its text."""
+
+    title: str
+    headings: tuple[str, ...]
+    opening: str = ""
+
+
 def follow_ups_from_notes(
-    notes: Iterable[tuple[str, list[str]]], *, question: str, told: set[str]
+    notes: Iterable[ReadNote], *, question: str, told: set[str]
 ) -> tuple[str, ...]:
     """Headings of the notes that were read and that the answer does not rest on, as questions.
 
-    `notes` are (title, headings); `told` are the headings whose passages were read.
+    `told` are the headings whose passages were read.
     """
     found: list[str] = []
-    for title, headings in notes:
-        beside = [text for text in headings if text not in told and text != title]
-        found += [_asking(title, text) for text in beside if 3 <= len(text) <= 70][:2]
+    for note in notes:
+        beside = [text for text in note.headings if text not in told and text != note.title]
+        asked = [text for text in beside if says_something(text)][:MOST_OF_A_NOTE]
+        found += [question_on(note.title, text, opening=note.opening) for text in asked]
     return _fresh(found, question)
-
-
-def _asking(title: str, heading: str) -> str:
-    return heading if heading.endswith("?") else f"{title}: {heading}?"
 
 
 def _fresh(questions: Iterable[str], question: str) -> tuple[str, ...]:

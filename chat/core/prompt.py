@@ -198,7 +198,9 @@ def _grounding(parts: PromptParts, passages: Sequence[PromptPassage]) -> Groundi
     """None where no notes were to be used, which is not the same as notes that hold nothing."""
     if parts.mode == "no_notes":
         return None
-    quotable = tuple(GroundingPassage(p.number, p.title, p.text) for p in passages)
+    quotable = tuple(
+        GroundingPassage(p.number, p.title, p.text, tuple(p.heading_path)) for p in passages
+    )
     return Grounding(parts.question, quotable)
 
 

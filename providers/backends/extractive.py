@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
+from providers.backends.local_e5 import LocalE5, is_loaded
 from providers.core.errors import BadRequest
 from providers.core.extractive import compose_answer
+from providers.core.quotes import Candidate, candidates_for, nearer, shortlist
 from providers.core.tokens import estimate_tokens
-from providers.core.types import ChatRequest, Endpoint, StreamPart, TextDelta, Usage
+from providers.core.types import (
+    ChatRequest,
+    EmbeddingSpec,
+    Endpoint,
+    Grounding,
+    StreamPart,
+    TextDelta,
+    Usage,
+)
 
 # A few words at a time, so that a reader sees the same kind of stream as from a model.
 _PIECE = re.compile(r"(?:\s*\S+){1,6}\s*|\s+", re.DOTALL)
+
+_EMBEDDER = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
 
 
 class Extractive:
@@ -28,9 +40,29 @@ class Extractive:
                 "from.",
                 mend="Choose a mode with notes, or another model.",
             )
-        answer = await asyncio.to_thread(compose_answer, request.grounding)
+        answer = await _answer(request.grounding)
         for piece in _PIECE.findall(answer):
             yield TextDelta(piece)
             # Lets the reader's socket send what is there and a cancellation arrive.
             await asyncio.sleep(0)
         yield Usage(0, estimate_tokens(answer), "end")
+
+
+async def _answer(grounding: Grounding) -> str:
+    candidates = await asyncio.to_thread(candidates_for, grounding)
+    candidates = await by_meaning(grounding.question, candidates)
+    return await asyncio.to_thread(compose_answer, grounding, candidates)
+
+
+async def by_meaning(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best of `candidates`, compared with the question by the bundled embedder as well.
+
+    Only where search has loaded that model already: nobody waits or pays memory for it
+    here. Elsewhere words alone decide.
+    """
+    short = shortlist(candidates)
+    if len(short) < 2 or not is_loaded():
+        return list(candidates)
+    query = await _EMBEDDER.embed_queries([question])
+    told = await _EMBEDDER.embed_passages([each.text for each in short])
+    return nearer(short, [float(cosine) for cosine in told @ query[0]])

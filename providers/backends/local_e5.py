@@ -59,6 +59,11 @@ def _engine() -> E5:
         return _load()
 
 
+def is_loaded() -> bool:
+    """Whether this process has the model in memory: who asks would not load it for itself."""
+    return _load.cache_info().currsize > 0
+
+
 class LocalE5:
     """Embeds in a thread, so that the event loop stays free. The model knows the prefixes
     `query: ` and `passage: ` itself; a text over 512 tokens is averaged over windows. Vectors

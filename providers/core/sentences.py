@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import pairwise
 
 _IMAGE = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)")
@@ -39,19 +41,61 @@ _END = re.compile(r"(?<=[.!?…।؟])[\"'”’»)\]]*\s+(?=[^\sa-zа-яіїє�
 _ORDINAL = re.compile(
     r"\b\d{1,2}\.\s+(?=(?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert|Quartal))"
 )
+# `#tag`, `[[Note]]`, `[text](address)` and bare addresses, with what joins them.
+_POINTER = r"(?:#[\w/-]++|!?\[\[[^\]\n]*\]\]|!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S++)"
+_POINTERS_ALONE = re.compile(
+    rf"^(?:[^\W\d_]{{1,12}}[.:]?\s+){{0,2}}(?:{_POINTER}[\s,;·、，。|/.]*)+$"
+)
+_POINTER_FIRST = re.compile(rf"^(?:\*\*|__)?{_POINTER}(?:\*\*|__)?\s*(?:[:：]|\s[–—-]\s)")
 _MOST_CHARACTERS = 600
 
 
+class Kind(Enum):
+    """What a sentence stands in. A pointer only leads elsewhere: tags, links, what they are."""
+
+    PROSE = "prose"
+    ITEM = "item"
+    ROW = "row"
+    CODE = "code"
+    POINTER = "pointer"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as a reader sees it, the block it stands in, and the headings above it."""
+
+    text: str
+    kind: Kind
+    block: int
+    headings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    text: str
+    kind: Kind
+    headings: tuple[str, ...]
+
+
 def sentences(markdown: str) -> list[str]:
+    """The texts of `split`."""
+    return [sentence.text for sentence in split(markdown)]
+
+
+def split(markdown: str) -> list[Sentence]:
     """The sentences of a passage in its own words, without markup, headings and rules.
 
     A list item, a table row and a line of code are sentences of their own; the header of a
-    table is none. One that is longer than 600 characters is cut at a space and ends with
-    an ellipsis.
+    table is none, it names the cells of the rows below. A sentence that is longer than 600
+    characters is cut at a space and ends with an ellipsis.
     """
     visible = _CODE_OR_COMMENT.sub(lambda match: match["code"] or "", markdown)
-    pieces = (piece for block in _blocks(visible) for piece in _pieces(block))
-    return [_shortened(piece) for piece in pieces if any(char.isalnum() for char in piece)]
+    return [
+        Sentence(_shortened(piece), block.kind, number, block.headings)
+        for number, block in enumerate(_blocks(visible))
+        for piece in _pieces(block.text)
+        if any(char.isalnum() for char in piece)
+    ]
 
 
 def first_sentence(markdown: str) -> str:
@@ -76,52 +120,95 @@ def plain(line: str) -> str:
     return _KEPT.sub(lambda match: codes[int(match[1])], line)
 
 
-def _blocks(markdown: str) -> list[str]:
+def _blocks(markdown: str) -> list[_Block]:
     """Lines that belong together, joined: paragraphs; items, rows and code stay lines."""
     lines = markdown.splitlines()
-    headers, rows = _tables(lines)
-    blocks: list[str] = []
-    is_open = False
-    in_code = False
+    rows = _tables(lines)
+    blocks: list[_Block] = []
+    path: dict[int, str] = {}
+    is_open = in_code = False
     for number, line in enumerate(lines):
+        headings = tuple(path.values())
         if _FENCE.match(line):
             in_code, is_open = not in_code, False
         elif in_code:
-            blocks += [f"`{line.strip().strip('`')}`"] if line.strip() else []
-        elif number in headers or _HEADING.match(line) or _RULE.match(line):
+            code = f"`{line.strip().strip('`')}`"
+            blocks += [_Block(code, Kind.CODE, headings)] if line.strip() else []
+        elif heading := _HEADING.match(line):
+            _enter(path, len(heading[0].strip()), plain(line[heading.end() :]))
             is_open = False
         elif number in rows:
-            blocks.append(_row_text(line))
+            blocks += [_Block(rows[number], Kind.ROW, headings)] if rows[number] else []
+            is_open = False
+        elif _RULE.match(line):
             is_open = False
         elif is_open and not _LIST_ITEM.match(line):
-            blocks[-1] = f"{blocks[-1]} {plain(_MARKER.sub('', line))}"
+            blocks[-1] = _continued(blocks[-1], line)
         else:
-            blocks.append(plain(_MARKER.sub("", line)))
+            blocks.append(_begun(line, headings))
             is_open = True
     return blocks
 
 
-def _tables(lines: list[str]) -> tuple[set[int], set[int]]:
-    """The numbers of the lines that head a table (with those of the dashes) and of its rows.
+def _enter(path: dict[int, str], level: int, heading: str) -> None:
+    """Headings of the same level and below end where another one begins."""
+    for deeper in [each for each in path if each >= level]:
+        del path[deeper]
+    path[level] = heading
+
+
+def _begun(line: str, headings: tuple[str, ...]) -> _Block:
+    bare = _MARKER.sub("", line)
+    kind = Kind.ITEM if _LIST_ITEM.match(line) else Kind.PROSE
+    if _POINTERS_ALONE.match(bare.strip()) or (kind is Kind.ITEM and _POINTER_FIRST.match(bare)):
+        kind = Kind.POINTER
+    return _Block(plain(bare), kind, headings)
+
+
+def _continued(block: _Block, line: str) -> _Block:
+    bare = _MARKER.sub("", line)
+    is_more = block.kind is Kind.POINTER and not _POINTERS_ALONE.match(bare.strip())
+    kind = Kind.PROSE if is_more else block.kind
+    return replace(block, text=f"{block.text} {plain(bare)}", kind=kind)
+
+
+def _tables(lines: list[str]) -> dict[int, str]:
+    """The text of each row by the number of its line; none for header and dashes.
 
     A passage may begin in the middle of a table: a line that begins with a bar is a row.
     """
     bare = [_QUOTE_MARKS.sub("", line) for line in lines]
-    headers: set[int] = set()
-    rows = {number for number, line in enumerate(bare) if line.startswith("|")}
+    texts: dict[int, str] = {}
+    names: list[str] = []
     for number, line in enumerate(bare):
+        before = number - 1
         if _DELIMITERS.match(line):
-            is_headed = number > 0 and "|" in bare[number - 1]
-            headers |= {number - 1, number} if is_headed else {number}
-        elif "|" in line and number and (number - 1 in rows or number - 1 in headers):
-            rows.add(number)
-    return headers, rows - headers
+            is_headed = before >= 0 and "|" in bare[before]
+            names = _cells(bare[before]) if is_headed else []
+            texts |= {before: "", number: ""} if is_headed else {number: ""}
+        elif line.startswith("|") or ("|" in line and before in texts):
+            names = names if before in texts else []
+            texts[number] = _row_text(_cells(line), names)
+    return texts
 
 
-def _row_text(line: str) -> str:
-    cells = _CELL_END.split(_QUOTE_MARKS.sub("", line).strip().strip("|"))
-    texts = (plain(cell).replace("\\|", "|") for cell in cells)
-    return " · ".join(text for text in texts if text)
+def _cells(line: str) -> list[str]:
+    return [plain(cell).replace("\\|", "|") for cell in _CELL_END.split(line.strip().strip("|"))]
+
+
+def _row_text(cells: list[str], names: list[str]) -> str:
+    """“first: second” of two cells; of more, each but the first with the name of its column."""
+    told = [cell for cell in cells if any(char.isalnum() for char in cell)]
+    if len(cells) == 2 and len(told) == 2:
+        return f"{cells[0].rstrip(':：')}: {cells[1]}"
+    if len(names) != len(cells):
+        return " · ".join(told)
+    labelled = [
+        f"{name}: {cell}" if nth and name else cell
+        for nth, (name, cell) in enumerate(zip(names, cells, strict=True))
+        if cell in told
+    ]
+    return " · ".join(labelled)
 
 
 def _pieces(block: str) -> list[str]:

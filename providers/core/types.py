@@ -46,11 +46,12 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class GroundingPassage:
-    """A numbered passage of a vault, as the answer may cite it."""
+    """A numbered passage of a vault, as the answer may cite it. `headings` stand above it."""
 
     number: int
     title: str
     text: str
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

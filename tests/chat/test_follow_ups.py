@@ -29,7 +29,10 @@ def choose(cast: Cast, follow_ups: str) -> None:
 
 
 def test_headings_of_the_notes_that_were_read_are_offered(cast: Cast, answer: Message) -> None:
-    assert follow_ups_for(cast.mate, answer) == ("Pump: Repair?", "Pump: Cost?")
+    assert follow_ups_for(cast.mate, answer) == (
+        "What does “Pump” say about “Repair”?",
+        "What does “Pump” say about “Cost”?",
+    )
 
 
 def test_they_can_be_switched_off_and_are_then_not_made(cast: Cast, answer: Message) -> None:

@@ -68,6 +68,17 @@ async def test_without_notes_and_without_a_model_there_is_nothing_to_write() -> 
     assert raised.value.mend == "Choose a mode with notes, or another model."
 
 
+async def test_quotes_are_compared_by_meaning_where_search_has_loaded_the_model() -> None:
+    asked = "Where is the spare key?"
+    passages = (
+        GroundingPassage(1, "Kasten", "Die Kantine ist zu. Der Ersatzschlüssel liegt im Kasten."),
+    )
+    await EMBEDDERS[0].embed_queries(["loads the model"])
+    parts = [part async for part in CHATS[0].stream(request(grounding=Grounding(asked, passages)))]
+    said = "".join(part.text for part in parts if isinstance(part, TextDelta))
+    assert "Der Ersatzschlüssel liegt im Kasten." in said
+
+
 async def test_quotes_let_others_run_between_two_pieces() -> None:
     stream = CHATS[0].stream(request(grounding=Grounding(QUESTION, PASSAGES)))
     turns = 0

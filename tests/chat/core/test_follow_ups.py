@@ -5,7 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.core.follow_ups import MOST_OFFERED, follow_ups_from_model, follow_ups_from_notes
+from chat.core.follow_ups import (
+    MOST_OFFERED,
+    ReadNote,
+    follow_ups_from_model,
+    follow_ups_from_notes,
+)
 
 
 def test_a_models_lines_are_taken_without_their_marks() -> None:
@@ -19,9 +24,11 @@ def test_what_was_asked_is_not_offered_again() -> None:
 
 
 def test_headings_beside_what_was_read_are_offered() -> None:
-    notes = [("Pump", ["Pump", "Failure", "Repair", "Cost", "Spare parts"]), ("Plan", ["Why so?"])]
+    pump = ReadNote("Pump", ("Pump", "Failure", "Repair", "Cost", "Spare parts"))
+    notes = [pump, ReadNote("Plan", ("Why so?",))]
     found = follow_ups_from_notes(notes, question="When?", told={"Pump", "Failure"})
-    assert found == ("Pump: Repair?", "Pump: Cost?", "Why so?")
+    asked = ("What does “Pump” say about “Repair”?", "What does “Pump” say about “Cost”?")
+    assert found == (*asked, "Why so?")
 
 
 @given(st.text(), st.text())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
-from chat.presenters.suggestions import question_about, suggested_questions
+from chat.presenters.suggestions import suggested_questions
 from tests.cast import Cast, make_user, make_vault
 from tests.chat.pages import DAY, make_note
 from vault.models import Note
@@ -14,31 +12,6 @@ from vault.models import Note
 
 def heading(text: str) -> dict[str, object]:
     return {"level": 2, "text": text, "start": 0, "line": 1}
-
-
-def test_a_heading_that_asks_is_taken_as_it_stands() -> None:
-    assert question_about("Restore", ["Before", "Who may start it?"]) == "Who may start it?"
-
-
-def test_a_title_makes_a_question() -> None:
-    assert question_about("Backup drills", []) == "What do the notes say about “Backup drills”?"
-
-
-def test_every_second_question_goes_into_a_section() -> None:
-    assert question_about("Backup drills", ["September"], nth=1) == (
-        "What does “Backup drills” say about “September”?"
-    )
-
-
-@pytest.mark.parametrize("title", ["README", "index", "2026-03-04", "a", "x" * 90, "???", ""])
-def test_titles_that_say_nothing_make_no_question(title: str) -> None:
-    assert question_about(title, []) == ""
-
-
-def test_a_title_alone_is_not_asked_about_itself() -> None:
-    assert question_about("Boiler room", ["Boiler room"], nth=1) == (
-        "What do the notes say about “Boiler room”?"
-    )
 
 
 def test_only_readable_notes_are_asked_about(cast: Cast) -> None:

@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from providers.core.extractive import (
-    INTRODUCTION,
-    NOTHING_FOUND,
-    compose_answer,
-    is_same_word,
-    pick_quotes,
-    terms,
-)
+from providers.core.extractive import INTRODUCTION, NOTHING_FOUND, compose_answer
+from providers.core.quotes import candidates_for, is_same_word, pick_quotes, terms
 from providers.core.types import Grounding, GroundingPassage
 
 PUMP = GroundingPassage(
@@ -28,7 +22,13 @@ TAX = GroundingPassage(2, "Taxes", "The tax report is due in March. Ask the acco
 
 
 def quotes(question: str, *passages: GroundingPassage) -> list[str]:
-    return [quote.text for quote in pick_quotes(Grounding(question, passages))]
+    grounding = Grounding(question, passages)
+    return [quote.text for quote in pick_quotes(grounding, candidates_for(grounding))]
+
+
+def answer_to(question: str, *passages: GroundingPassage) -> str:
+    grounding = Grounding(question, passages)
+    return compose_answer(grounding, candidates_for(grounding))
 
 
 def test_the_sentence_that_answers_is_quoted_first_hand() -> None:
@@ -38,7 +38,7 @@ def test_the_sentence_that_answers_is_quoted_first_hand() -> None:
 
 
 def test_the_answer_is_honest_and_numbers_every_quote() -> None:
-    answer = compose_answer(Grounding("When is the tax report due?", (PUMP, TAX)))
+    answer = answer_to("When is the tax report due?", PUMP, TAX)
     assert answer.startswith(INTRODUCTION)
     assert "- The tax report is due in March. [2]" in answer
     quoted = [line for line in answer.splitlines() if line.startswith("- ")]
@@ -53,7 +53,7 @@ def test_nothing_is_claimed_about_models_that_may_be_set_up() -> None:
 
 def test_the_note_that_answers_best_comes_first_and_each_note_once() -> None:
     more = GroundingPassage(3, "Taxes", "The report on the tax of the house is another one.")
-    answer = compose_answer(Grounding("when is the tax report due, pump", (PUMP, TAX, more)))
+    answer = answer_to("when is the tax report due, pump", PUMP, TAX, more)
     assert answer.index("**Taxes**") < answer.index("**Pump repair**")
     assert answer.index("[2]") < answer.index("[3]") < answer.index("[1]")
     assert answer.count("**Taxes**") == answer.count("**Pump repair**") == 1
@@ -69,16 +69,14 @@ def test_the_note_that_answers_best_comes_first_and_each_note_once() -> None:
 )
 def test_words_that_only_ask_find_nothing(question: str, passage: str) -> None:
     note = GroundingPassage(1, "Note", passage)
-    quoted = [quote.text for quote in pick_quotes(Grounding(question, (note,)))]
+    quoted = quotes(question, note)
     assert len(quoted) == 1
     assert "uorvex" in quoted[0] or "ворвекс" in quoted[0]
 
 
 def test_a_question_of_nothing_but_such_words_is_taken_as_it_stands() -> None:
     note = GroundingPassage(1, "Us", "The pump is red. Who we are is a long story.")
-    assert [it.text for it in pick_quotes(Grounding("Who are we?", (note,)))] == [
-        "Who we are is a long story."
-    ]
+    assert quotes("Who are we?", note) == ["Who we are is a long story."]
 
 
 @pytest.mark.parametrize(
@@ -86,11 +84,11 @@ def test_a_question_of_nothing_but_such_words_is_taken_as_it_stands() -> None:
     ["What is the capital of Mongolia?", "quorvex", "", "?!", "Які ліки приймати?"],
 )
 def test_nothing_is_quoted_when_nothing_fits(question: str) -> None:
-    assert compose_answer(Grounding(question, (PUMP, TAX))) == NOTHING_FOUND
+    assert answer_to(question, PUMP, TAX) == NOTHING_FOUND
 
 
 def test_no_passages_is_nothing_found() -> None:
-    assert compose_answer(Grounding("pump", ())) == NOTHING_FOUND
+    assert answer_to("pump") == NOTHING_FOUND
 
 
 @pytest.mark.parametrize(
@@ -133,8 +131,7 @@ def test_a_rare_word_outweighs_common_ones() -> None:
     note = GroundingPassage(
         1, "Log", "The pump ran. The pump stopped. The pump ran. Zelmira fixed it."
     )
-    texts = [quote.text for quote in pick_quotes(Grounding("Did Zelmira see the pump?", (note,)))]
-    assert "Zelmira fixed it." in texts
+    assert any("Zelmira fixed it." in each for each in quotes("Did Zelmira see the pump?", note))
 
 
 def test_a_sentence_that_answers_goes_before_one_that_asks_the_same() -> None:
@@ -153,7 +150,7 @@ def test_equal_sentences_are_quoted_once() -> None:
 
 def test_a_number_in_brackets_never_looks_like_a_citation() -> None:
     note = GroundingPassage(3, "Paper [7]", "The pump fails often [12], see [4, 5]. **Bold** pump.")
-    answer = compose_answer(Grounding("pump fails", (note,)))
+    answer = answer_to("pump fails", note)
     assert re.findall(r"(?<!\\)\[\d[^\]]*\]", answer) == ["[3]"] * answer.count("[3]")
     assert "(12)" in answer
 
@@ -182,6 +179,6 @@ def test_terms_have_one_normal_form() -> None:
 
 @given(st.text(max_size=200), st.text(max_size=400))
 def test_any_text_gives_an_answer(question: str, text: str) -> None:
-    answer = compose_answer(Grounding(question, (GroundingPassage(1, text[:20], text),)))
+    answer = answer_to(question, GroundingPassage(1, text[:20], text))
     assert answer
     assert answer == NOTHING_FOUND or answer.startswith(INTRODUCTION)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from providers.core.sentences import first_sentence, plain, sentences
+from providers.core.sentences import Kind, first_sentence, plain, sentences, split
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,12 @@ from providers.core.sentences import first_sentence, plain, sentences
         ("# Title\n\nText\ngoes on.", ["Text goes on."]),
         ("- [x] done\n- [ ] open\n  and more", ["done", "open and more"]),
         ("> [!note] Beware\n> the dog", ["Beware the dog"]),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", ["1 · 2"]),
-        ("Key | Act\n--- | :-:\n`j` | down\nk | up\n\nAfter.", ["`j` · down", "k · up", "After."]),
-        ("> | a | b |\n> |---|---|\n> | 1 | `x\\|y` |", ["1 · `x|y`"]),
-        ("| 1 | in the middle |\n| 2 | of a table |", ["1 · in the middle", "2 · of a table"]),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", ["1: 2"]),
+        ("Key | Act\n--- | :-:\n`j` | down\nk | up\n\nAfter.", ["`j`: down", "k: up", "After."]),
+        ("> | a | b |\n> |---|---|\n> | 1 | `x\\|y` |", ["1: `x|y`"]),
+        ("| 1 | in the middle |\n| 2 | of a table |", ["1: in the middle", "2: of a table"]),
+        ("| a | b | c |\n|---|---|---|\n| 1 | 2 | – |", ["1 · b: 2"]),
+        ("| 1 | 2 | 3 |", ["1 · 2 · 3"]),
         ("Either a | or b.\nMore.", ["Either a | or b.", "More."]),
         ('He said "Go." Then he went.', ['He said "Go."', "Then he went."]),
         ("Type `Stop. Wait` now. Good.", ["Type `Stop. Wait` now.", "Good."]),
@@ -80,3 +82,36 @@ def test_a_german_ordinal_does_not_end_a_sentence() -> None:
         "Es sind 30.",
         "Mehr nicht.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("#pump #repair/2026", Kind.POINTER),
+        ("See also [[Heron]], [[Mill]].", Kind.POINTER),
+        ("См. также [[Цапля]], [[Смена]].", Kind.POINTER),
+        ("参见 [[苍鹭]]、[[磨坊]]。", Kind.POINTER),
+        ("- [[Pump|The pump]]: what it does", Kind.POINTER),
+        ("- https://example.com/a", Kind.POINTER),
+        ("[[Ann]] repaired the pump.", Kind.PROSE),
+        ("#1 of the list is the pump.", Kind.PROSE),
+        ("- The pump, see [[Pump]].", Kind.ITEM),
+        ("| a | b |", Kind.ROW),
+        ("```\ncode", Kind.CODE),
+    ],
+)
+def test_what_only_leads_elsewhere_is_told_from_what_says_something(line: str, kind: Kind) -> None:
+    assert split(line)[0].kind is kind
+
+
+def test_a_sentence_knows_the_headings_above_it() -> None:
+    text = "# One\n\nA.\n\n### Deep\n\nB.\n\n## Two\n\nC. D."
+    above = [(each.text, each.headings) for each in split(text)]
+    assert above == [
+        ("A.", ("One",)),
+        ("B.", ("One", "Deep")),
+        ("C.", ("One", "Two")),
+        ("D.", ("One", "Two")),
+    ]
+    blocks = [each.block for each in split(text)]
+    assert blocks[2] == blocks[3] > blocks[1] > blocks[0]
