@@ -103,8 +103,7 @@ def ready_to_switch(vault_id: int) -> EmbeddingModel | None:
 def finish_switch(vault_id: int) -> bool:
     """Let the next model serve if nothing waits for it any more; whether it does now.
 
-    Builds its vector index first, beside all reads and writes. Raises vault.locks.Busy when
-    another process builds it.
+    Builds its vector index first, beside all reads and writes, and waits for that.
     """
     following = ready_to_switch(vault_id)
     if following is None:

@@ -51,7 +51,8 @@ def index_page(vault: Vault) -> IndexPage:
     """Everything the page shows of a vault's vectors."""
     serving, following = vault.embedding_model, vault.next_embedding_model
     before = vault.previous_embedding_model
-    jobs = [job for job in current_jobs(vault) if job.kind in {"embed", "switch", "cleanup"}]
+    kinds = {"embed", "switch", "cleanup", "vector_index"}
+    jobs = [job for job in current_jobs(vault) if job.kind in kinds]
     return IndexPage(
         vault=vault,
         serving=generation(vault.pk, serving) if serving else None,

@@ -21,6 +21,7 @@ from vault.models import Job, Vault
 from vault.tasks import (
     BUSY_AGAIN,
     SYNC_SLICE,
+    await_index,
     request_embed,
     request_enrich,
     request_sync,
@@ -70,13 +71,15 @@ def request_expired_cleanups() -> None:
 
 
 def switch_job(job: Job) -> Again | None:
-    """Let a vault's next model serve, when it is ready."""
+    """Let a vault's next model serve, when it is ready and its vector index is built."""
     vault_id = _vault_id(job)
-    try:
-        is_done = finish_switch(vault_id)
-    except Busy:
-        return Again(after=BUSY_AGAIN)
-    if is_done:
+    following = ready_to_switch(vault_id)
+    if following is None:
+        return None
+    again = await_index(job, following)
+    if again is not None:
+        return again
+    if finish_switch(vault_id):
         request_new_model(vault_id)
     return None
 

@@ -202,6 +202,7 @@ def job_words(job: CurrentJob) -> str:
         "hash": _("Looking for changes"),
         "notes": _("Reading notes"),
         "links": _("Following links"),
+        "index": _("Building the index of vectors"),
     }
     kinds = {
         "sync": _("Syncing"),
@@ -210,6 +211,7 @@ def job_words(job: CurrentJob) -> str:
         "enrich": _("Writing context lines"),
         "switch": _("Changing over to the new embedding model"),
         "cleanup": _("Deleting vectors that nobody uses"),
+        "vector_index": _("Looking after the index of vectors"),
         "check": _("Checking the index"),
         "remove": _("Removing the vault"),
     }

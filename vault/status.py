@@ -181,8 +181,10 @@ def counts_in(scope: Scope) -> dict[int, tuple[int, int]]:
 
 
 def current_jobs(vault: Vault) -> list[CurrentJob]:
-    """Open jobs of the vault, running ones first."""
-    rows = Job.objects.open().filter(vault=vault)
+    """Open jobs of the vault and of its models' vector indexes, running ones first."""
+    models = [pk for pk in (vault.embedding_model_id, vault.next_embedding_model_id) if pk]
+    of_index = Q(kind="vector_index", payload__embedding_model__in=models)
+    rows = Job.objects.open().filter(Q(vault=vault) | of_index)
     return [_current(job) for job in sorted(rows, key=lambda job: (job.state != "running", job.pk))]
 
 

@@ -25,7 +25,7 @@ from vault.refusals import mark_failed
 from vault.rescrub import rescrub_vault
 from vault.staleness import has_pending, models_of
 from vault.sync import SyncProgress, sync_vault
-from vault.vector_index import fit_index
+from vault.vector_index import IndexBuildFailed, IndexWork, build_progress, work_on_index
 
 # Seconds of work in one job: short ones can be killed at little loss, and a question
 # never waits behind a long one.
@@ -33,6 +33,8 @@ SYNC_SLICE = 30.0
 EMBED_SLICE = 3.0
 # Somebody else is at it: look again after this many seconds.
 BUSY_AGAIN = 3.0
+# The database builds an index: look again after this many seconds.
+INDEX_AGAIN = 2.0
 REPORT_EVERY = 0.5
 # Slices of an embedding job between two counts of what is left.
 COUNT_EVERY = 10
@@ -168,11 +170,21 @@ def vector_index_job(job: Job) -> Again | None:
     model = EmbeddingModel.objects.filter(pk=job.payload.get("embedding_model")).first()
     if model is None:
         return None
+    return await_index(job, model)
+
+
+def await_index(job: Job, model: EmbeddingModel) -> Again | None:
+    """See to a model's vector index; `Again` while the database builds it, which may take
+    longer than a job may run."""
     try:
-        fit_index(model)
-    except Busy:
-        return Again(after=BUSY_AGAIN)
-    return None
+        if work_on_index(model) is not IndexWork.BUILDING:
+            return None
+    except IndexBuildFailed as error:
+        raise RetryLater(str(error)) from error
+    progress = build_progress(model)
+    if progress is not None:
+        jobs.report(job, stage="index", done=progress.done, total=progress.total)
+    return Again(after=INDEX_AGAIN)
 
 
 class _Reporter:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +14,24 @@ from django.db import connection
 
 from providers.models import EmbeddingModel, Provider
 from tests.vault.folders import Folder, make_folder
-from vault import vector_index
+from tests.vault.processes import in_a_copy, wait_until
+from vault import jobs, vector_index
 from vault.fields import vector_literal
+from vault.index_page import index_page
+from vault.jobs import Again, RetryLater
 from vault.models import Chunk, ChunkVector, Note
-from vault.vector_index import fit_index, has_index, model_condition, vector_expression
+from vault.presenters import job_words
+from vault.tasks import request_vector_index, vector_index_job
+from vault.vector_index import (
+    IndexBuildFailed,
+    IndexWork,
+    build_progress,
+    fit_index,
+    has_index,
+    model_condition,
+    vector_expression,
+    work_on_index,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -138,4 +155,98 @@ def test_what_a_killed_build_left_is_built_again(
         )
     assert not has_index(model)
     assert fit_index(model) == "built"
+    assert has_index(model)
+
+
+@contextmanager
+def a_writer() -> Iterator[None]:
+    """Somebody in the middle of writing vectors: a build waits for that."""
+    session = connection.get_new_connection(connection.get_connection_params())
+    try:
+        session.execute("LOCK TABLE vault_chunkvector IN ROW EXCLUSIVE MODE")
+        yield
+    finally:
+        session.close()
+
+
+def test_a_build_is_looked_at_without_waiting_for_it(
+    small: None, folder: Folder, model: EmbeddingModel
+) -> None:
+    add_vectors(folder, model, 101)
+    assert build_progress(model) is None
+    with a_writer():
+        assert work_on_index(model) is IndexWork.BUILDING
+        wait_until(lambda: build_progress(model) is not None, "the database says how far it is")
+        assert work_on_index(model) is IndexWork.BUILDING
+        assert not has_index(model)
+    assert fit_index(model) is IndexWork.BUILT
+    assert build_progress(model) is None
+
+
+def test_a_build_whose_process_was_killed_is_ended_by_the_database(
+    small: None, folder: Folder, model: EmbeddingModel
+) -> None:
+    add_vectors(folder, model, 101)
+
+    def begin_and_die() -> None:
+        work_on_index(model)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with a_writer():
+        assert in_a_copy(begin_and_die) == signal.SIGKILL
+        wait_until(lambda: build_progress(model) is not None, "the build goes on")
+        assert work_on_index(model) is IndexWork.BUILDING, "and no second one begins beside it"
+    assert fit_index(model) is IndexWork.NOTHING
+    assert has_index(model)
+
+
+def test_a_build_that_the_database_was_stopped_at_begins_anew(
+    small: None, folder: Folder, model: EmbeddingModel
+) -> None:
+    add_vectors(folder, model, 101)
+    with a_writer():
+        work_on_index(model)
+        wait_until(lambda: build_progress(model) is not None, "it is being built")
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_progress_create_index"
+            )
+    with pytest.raises(IndexBuildFailed, match=r"terminating connection|closed"):
+        fit_index(model)
+    assert vector_index._state(vector_index.index_name(model)) == "", "no invalid index is left"
+    assert fit_index(model) is IndexWork.BUILT
+
+
+def test_a_build_that_fails_says_why_and_leaves_nothing(
+    small: None, folder: Folder, model: EmbeddingModel
+) -> None:
+    add_vectors(folder, model, 101)
+    EmbeddingModel.objects.update(dimensions=16)
+    model.refresh_from_db()
+    job = request_vector_index(model.pk)
+    with pytest.raises(RetryLater, match="expected 16 dimensions"):
+        while vector_index_job(job) is not None:
+            pass
+    assert vector_index._state(vector_index.index_name(model)) == ""
+
+
+def test_the_job_goes_on_in_slices_and_the_page_shows_how_far_it_is(
+    small: None, folder: Folder, model: EmbeddingModel
+) -> None:
+    add_vectors(folder, model, 101)
+    folder.vault.embedding_model = model
+    folder.vault.save()
+    job = request_vector_index(model.pk)
+    with a_writer():
+        vector_index_job(job)
+        wait_until(lambda: build_progress(model) is not None, "it is being built")
+        assert isinstance(vector_index_job(job), Again)
+        jobs.claim(job.pk)
+        job.refresh_from_db()
+        vector_index_job(job)
+        shown = index_page(folder.vault).job
+        assert shown is not None
+        assert job_words(shown).startswith("Building the index of vectors")
+    while vector_index_job(job) is not None:
+        pass
     assert has_index(model)
