@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,15 @@ from vault.models import Vault, VaultMember
 
 
 class CannotAdd(Exception):
-    """`str()` says why it cannot become this vault, and what to do."""
+    """`str()` says why it cannot become this vault, and what to do; `field` about what."""
+
+    def __init__(self, reason: str, *, field: str = "address") -> None:
+        super().__init__(reason)
+        self.field = field
+
+
+# What forms call the columns that may be refused.
+_FIELDS = {"name": "name", "git_branch": "branch", "token_variable": "token_variable"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +45,44 @@ def place_of(text: str | Path, *, branch: str = "", token_variable: str = "") ->
         return repository_at(str(text), branch=branch, token_variable=token_variable)
     if branch or token_variable:
         raise CannotAdd("Only a git repository has a branch and a token.")
-    folder = Path(text).expanduser().resolve()
-    if not folder.is_dir():
-        raise CannotAdd(f"{folder} is not a folder on this server.")
-    return Place(Vault.SourceKind.FOLDER, str(folder), folder.name)
+    return folder_at(text)
+
+
+def folder_at(text: str | Path) -> Place:
+    """A folder on this server that can be read. Raises CannotAdd."""
+    if "\0" in str(text):
+        raise CannotAdd("A path of a folder has no character 0 in it.")
+    try:
+        folder = Path(str(text).strip()).expanduser().resolve()
+        is_folder, is_there = folder.is_dir(), folder.exists()
+    except (OSError, RuntimeError) as error:
+        raise CannotAdd(f"It cannot be looked at ({error}). Write its whole path.") from error
+    if not is_folder:
+        what = "is a file: name the folder it is in" if is_there else "is not there"
+        raise CannotAdd(f"{folder} is not a folder on this server: it {what}.")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise CannotAdd(
+            f"{folder} cannot be read by the user that runs SecondBrain. Give that user the "
+            "right to read it and the folders above it."
+        )
+    return Place(Vault.SourceKind.FOLDER, str(folder), folder.name or "notes")
+
+
+def doubts_about(vault: Vault) -> list[str]:
+    """What whoever adds a folder should know: other vaults that hold it, or are in it."""
+    place = Path(vault.place)
+    doubts = []
+    folders = Vault.objects.present().filter(source_kind=Vault.SourceKind.FOLDER)
+    for other in folders.exclude(pk=vault.pk).order_by("name"):
+        there = Path(other.place)
+        if place == there or place.is_relative_to(there) or there.is_relative_to(place):
+            doubts.append(
+                f"“{other}” reads {there} as well: what is in both is found twice by whoever "
+                "may read both. Settings of a vault can leave folders out."
+            )
+    if next(place.iterdir(), None) is None:
+        doubts.append("There is nothing in this folder yet: notes are read as they appear.")
+    return doubts
 
 
 def repository_at(address: str, *, branch: str = "", token_variable: str = "") -> Place:
@@ -95,7 +138,8 @@ def _create(place: Place, *, slug: str, name: str) -> Vault:
     try:
         vault.full_clean()
     except ValidationError as error:
-        raise CannotAdd(" ".join(error.messages)) from error
+        field = _FIELDS.get(next(iter(error.message_dict)), "address")
+        raise CannotAdd(" ".join(error.messages), field=field) from error
     vault.save()
     return vault
 

@@ -88,6 +88,22 @@ class RepositoryForm(forms.Form):
             del self.fields["token_variable"]
 
 
+class FolderForm(forms.Form):
+    """A folder of this server."""
+
+    folder = forms.CharField(
+        label=_("Folder"),
+        max_length=1000,
+        widget=forms.TextInput(
+            attrs={"placeholder": "/srv/notes", "autocomplete": "off", "spellcheck": "false"}
+        ),
+        help_text=_("Its whole path on the server."),
+    )
+    name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, help_text=_("Empty: the folder's.")
+    )
+
+
 class FoldersField(forms.CharField):
     """Folders of a vault, one a line; cleaned to a tuple of paths."""
 
@@ -126,11 +142,12 @@ def new_vault_forms(user: access.User) -> dict[str, forms.Form]:
     """The ways in which this user may make a vault: empty when there is none."""
     if not access.may_upload(user):
         return {}
-    may_name_token = bool(getattr(user, "is_staff", False))
-    return {
+    is_staff = bool(getattr(user, "is_staff", False))
+    ways: dict[str, forms.Form] = {
         "upload": UploadForm(auto_id="upload_%s"),
-        "repository": RepositoryForm(auto_id="repository_%s", may_name_token=may_name_token),
+        "repository": RepositoryForm(auto_id="repository_%s", may_name_token=is_staff),
     }
+    return ways | ({"folder": FolderForm(auto_id="folder_%s")} if is_staff else {})
 
 
 def read_span(text: str) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from vault import access
+from vault.core.archives import ArchivePlan
 from vault.core.names import file_name, without_suffix
 from vault.models import Note, SyncRun, Vault, VaultMember
 from vault.problem_kinds import Kind
@@ -253,6 +254,15 @@ def run_words(counts: dict[str, Any]) -> str:
     if "checked" in counts:
         return ": ".join((_("Check"), ", ".join(parts) or _("nothing was wrong")))
     return ", ".join(parts) or _("nothing changed")
+
+
+def archive_words(plan: ArchivePlan) -> str:
+    """What was taken out of an archive, and what was not."""
+    words = _("%(count)d files were unpacked and are being read.") % {"count": len(plan.files)}
+    if plan.left_out:
+        left_out = _("%(count)d files that hold no text were left out.") % {"count": plan.left_out}
+        words = f"{words} {left_out}"
+    return words
 
 
 @dataclass(frozen=True, slots=True)

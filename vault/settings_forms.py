@@ -122,7 +122,7 @@ class VaultSettingsForm(forms.ModelForm[Vault]):
     def _place(self, data: dict[str, Any]) -> Place:
         place = place_of(data["place"])
         if place.kind != self.instance.source_kind:
-            raise CannotAdd(_("This is another kind of place. Add it as a vault of its own."))
+            raise CannotAdd("This is another kind of place. Add it as a vault of its own.")
         return place
 
 

@@ -6,8 +6,8 @@ from django.urls import URLPattern, path, register_converter
 from django.urls.converters import PathConverter
 
 from vault import (
+    adding_views,
     api,
-    connect_views,
     context_views,
     index_views,
     report_views,
@@ -27,8 +27,10 @@ register_converter(FilePathConverter, "file")
 
 urlpatterns: list[URLPattern] = [
     path("vaults/", views.vaults, name="vaults"),
-    path("vaults/upload", upload_views.upload, name="vault-upload"),
-    path("vaults/connect", connect_views.connect, name="vault-connect"),
+    path("vaults/new", adding_views.new_vault, name="vault-new"),
+    path("vaults/upload", adding_views.upload, name="vault-upload"),
+    path("vaults/connect", adding_views.connect, name="vault-connect"),
+    path("vaults/folder", adding_views.read_folder, name="vault-folder"),
     path("vaults/<slug:slug>/upload", upload_views.replace, name="vault-replace"),
     path("vaults/<slug:slug>/", views.vault, name="vault"),
     path("vaults/<slug:slug>/state", views.vault_state, name="vault-state"),

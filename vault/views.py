@@ -18,7 +18,6 @@ from vault.forms import (
     FoldersForm,
     MemberForm,
     RoleForm,
-    new_vault_forms,
     read_number,
     read_span,
 )
@@ -42,7 +41,7 @@ def vaults(request: HttpRequest) -> HttpResponse:
     context = {
         "rows": presenters.vault_rows(request.user),
         "deleted": presenters.deleted_rows(request.user),
-        **new_vault_forms(request.user),
+        "may_add": access.may_upload(request.user),
     }
     return render(request, "vault/vaults.html", context)
 

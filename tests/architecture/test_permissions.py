@@ -224,6 +224,8 @@ ROWS = (
     Row("vault-tree", (200, 200, 404, SIGN_IN), kwargs=in_vault),
     Row("vault-sync", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-upload", (400, 403, 400, SIGN_IN), "post"),
+    Row("vault-new", (200, 403, 200, SIGN_IN)),
+    Row("vault-folder", (403, 403, 403, SIGN_IN), "post"),
     Row("vault-connect", (400, 403, 400, SIGN_IN), "post"),
     Row("vault-replace", (302, 404, 404, SIGN_IN), "post", in_vault),
     Row("vault-problems", (200, 200, 404, SIGN_IN), kwargs=in_vault),

@@ -79,10 +79,8 @@ def test_the_first_page_says_what_the_vaults_hold_and_what_one_could_ask(cast: C
 def test_who_has_no_vault_is_told_how_to_get_one(cast: Cast) -> None:
     shown = page(browser(make_user("newcomer")), "home")
     assert "No vault is shared with you yet" in shown
-    assert reverse("admin:vault_vault_add") not in shown
-    assert reverse("admin:vault_vault_add") in page(
-        browser(make_user("root", is_superuser=True)), "home"
-    )
+    assert reverse("vault-new") not in shown
+    assert reverse("vault-new") in page(browser(make_user("root", is_superuser=True)), "home")
 
 
 def test_a_conversation_is_readable_without_scripts(cast: Cast) -> None:

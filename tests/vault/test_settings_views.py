@@ -34,7 +34,7 @@ def filled(vault: Vault, *, is_staff: bool = False, **changed: object) -> dict[s
     return {name: value for name, value in sent.items() if value not in (None, False)}
 
 
-def change(cast: Cast, **changed: object) -> Any:
+def change(cast: Cast, **changed: Any) -> Any:
     data = filled(cast.vault, **changed)
     return signed_in(cast.owner).post("/vaults/team/settings", data)
 

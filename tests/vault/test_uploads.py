@@ -177,7 +177,7 @@ def signed_in(user: object) -> Client:
 
 def test_the_page_uploads_and_shows_the_vault_being_read(cast: Cast) -> None:
     client = signed_in(cast.owner)
-    assert "Upload notes" in client.get("/vaults/").content.decode()
+    assert "Upload notes" in client.get("/vaults/new").content.decode()
     response = client.post(
         "/vaults/upload",
         {"name": "Field", "archive": SimpleUploadedFile("n.zip", zipped({"a.md": "x"}).read())},
@@ -221,7 +221,7 @@ def test_readers_and_outsiders_may_not_upload(cast: Cast) -> None:
         is_editor = access.editable_by(user).exists()
         assert access.may_upload(user) == is_editor
     client = signed_in(cast.mate)
-    assert "Upload notes" not in client.get("/vaults/").content.decode()
+    assert "Upload notes" not in client.get("/vaults/new").content.decode()
     archive = SimpleUploadedFile("n.zip", zipped({"a.md": "x"}).read())
     assert client.post("/vaults/upload", {"name": "N", "archive": archive}).status_code == 403
     cast.mate.is_staff = True
