@@ -154,6 +154,9 @@ class ChatSettingsAdmin(ChatSettingsBase):
         "adds_sources",
         "follow_ups",
         "shares_unanswered",
+        "tool_use",
+        "tool_limit",
+        "tool_steps",
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSettings]:

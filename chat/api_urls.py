@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 
 from chat import openai_api, sse
-from chat.api import asking, conversations, feedback, sharing
+from chat.api import asking, conversations, feedback, sharing, steps
 
 CHAT = "api/chat"
 CONVERSATION = f"{CHAT}/conversations/<uuid:conversation>"
@@ -32,6 +32,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{CONVERSATION}/shares", sharing.ConversationSharesView.as_view(), name="api-share"),
     path(f"{CONVERSATION}/messages", sse.AskView.as_view(), name="api-ask"),
     path(f"{MESSAGE}/stop", conversations.StopView.as_view(), name="api-stop"),
+    path(f"{MESSAGE}/steps/<int:step>", steps.StepView.as_view(), name="api-step"),
     path(f"{MESSAGE}/events", sse.EventsView.as_view(), name="api-events"),
     path(f"{CHAT}/export", sharing.ExportAllView.as_view(), name="api-export-all"),
     path(f"{CHAT}/import", sharing.ImportView.as_view(), name="api-import"),

@@ -23,7 +23,7 @@ from chat.core.events import EventType, RunIds, to_wire
 from chat.database import in_database, own_database_thread
 from chat.endings import rights_lost_after
 from chat.rights import Caller, CloseCode, caller_of_session, permission_of
-from chat.runs import Runs, SignedOut, runs_here
+from chat.runs import Runs, SignedOut, decide_step, runs_here
 
 LARGEST_FRAME = 100_000
 # Bytes sent since the client last said anything. Daphne queues without end for a client
@@ -134,6 +134,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def stop(self, frame: dict[str, Any]) -> None:
         """Stop a run; its `stopped` event follows."""
         await self._runs.stop(_required(frame, "run"), caller=self._me)
+
+    async def decide(self, frame: dict[str, Any]) -> None:
+        """Allow or refuse a further search; its `tool` event follows."""
+        run, number = _required(frame, "run"), parse_seq(frame.get("step"), name="step")
+        decision = frame.get("decision")
+        await in_database(decide_step, run, number, decision, caller=self._me)
 
     async def ping(self, frame: dict[str, Any]) -> None:
         await self._say({"type": "pong"})
@@ -263,6 +269,7 @@ COMMANDS: dict[str, Command] = {
     "ask": ChatConsumer.ask,
     "attach": ChatConsumer.attach,
     "stop": ChatConsumer.stop,
+    "decide": ChatConsumer.decide,
     "ping": ChatConsumer.ping,
 }
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from chat.core.asking import Refused, not_found
-from chat.models import Conversation, Message, Source
+from chat.models import Conversation, Message, Source, Step
 from chat.rights import check_sources
 
 _ENDED_EARLY = (Message.Status.STOPPED, Message.Status.INTERRUPTED, Message.Status.FAILED)
@@ -47,11 +47,21 @@ def unfinished_answer(user: User, conversation: Conversation, message_id: UUID) 
     return answer
 
 
+def _take_steps(before: Message, message_id: UUID) -> None:
+    """The steps that found those passages stay with them."""
+    steps = list(before.steps.all())
+    for step in steps:
+        step.pk, step.message_id = None, message_id
+    Step.objects.bulk_create(steps)
+
+
 def take_sources(begun: Begun, message_id: UUID) -> list[Source]:
     """The passages of the beginning, under the same numbers, for the answer that goes on."""
     with transaction.atomic():
         before = Message.objects.get(pk=begun.message)
         Message.objects.filter(pk=message_id).update(retrieval_run=before.retrieval_run_id)
+        Message.objects.filter(pk=message_id).update(tool_use=before.tool_use)
+        _take_steps(before, message_id)
         rows = list(before.sources.select_related("vault"))
         for row in rows:
             row.pk, row.message_id = None, message_id

@@ -20,7 +20,8 @@ ALL_AS_JSON = "conversations.json"
 # Bytes of an archive that are kept in memory.
 MOST_IN_MEMORY = 10_000_000
 KEPT_OF_MESSAGE = ("id", "parent", "role", "status", "created", "active")
-KEPT_OF_ANSWER = ("mode", "model", "persona", "withheld", "hidden_sources")
+KEPT_OF_ANSWER = ("mode", "tool_use", "model", "persona", "withheld", "hidden_sources")
+KEPT_OF_STEP = ("number", "tool", "what", "why", "state", "said", "found")
 KEPT_OF_SOURCE = ("number", "vault", "path", "title", "heading_path", "start", "end", "updated")
 
 
@@ -85,4 +86,10 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
         | {"text": scrub(source["text"]).text, "cited": source["number"] in cited}
         for source in message["sources"]
     ]
-    return kept | {key: message[key] for key in KEPT_OF_ANSWER} | {"sources": sources}
+    steps = [
+        {key: step[key] for key in KEPT_OF_STEP}
+        | {key: scrub(step[key]).text for key in ("what", "why", "said")}
+        for step in message["steps"]
+    ]
+    own = {key: message[key] for key in KEPT_OF_ANSWER}
+    return kept | own | {"sources": sources, "steps": steps}

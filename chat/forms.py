@@ -10,9 +10,10 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from chat.core.options import FEWEST_PASSAGES, MOST_PASSAGES
+from chat.core.tool_use import MOST_STEPS
 from chat.models import AnswerMode, ChatSettings, FollowUps, Persona
 from chat.offers import site_catalogue
-from chat.options import settings_json
+from chat.options import settings_json, tool_uses
 from chat.personas import personas_for
 from providers.models import ChatModel, RerankModel
 
@@ -73,13 +74,14 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         model = ChatSettings
         fields = [
             "model", "persona", "mode", "passages", "alternates", "adds_sources", "rerank",
-            "follow_ups", "shares_unanswered", "system_prompt",
+            "follow_ups", "tool_use", "tool_steps", "shares_unanswered", "system_prompt",
         ]  # fmt: skip
         labels = {
             "persona": _("Persona"),
             "mode": _("How notes are used"),
             "passages": _("Passages per answer"),
             "follow_ups": _("What to ask next"),
+            "tool_steps": _("Further searches per answer"),
             "system_prompt": _("Base prompt"),
         }
 
@@ -115,11 +117,29 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
             choices=[("", SITE_DEFAULT), *FollowUps.choices],
             required=False,
         )
+        self._offer_tool_use()
         for name in ("alternates", "adds_sources", "rerank", "shares_unanswered"):
             value = getattr(self.instance, name)
             self.initial[name] = "" if value is None else str(value).lower()
         if not RerankModel.objects.filter(enabled=True).exists():
             del self.fields["rerank"]
+
+    def _offer_tool_use(self) -> None:
+        """Further searches, as far as the site lets anybody choose them."""
+        self.fields["tool_use"] = forms.ChoiceField(
+            label=_("Further searches"),
+            choices=[("", SITE_DEFAULT), *tool_uses()],
+            required=False,
+            help_text=_(
+                "A model that can may search your notes again before it answers, freely or "
+                "asking you each time. Every search is shown."
+            ),
+        )
+        steps = self.fields["tool_steps"]
+        steps.widget = forms.NumberInput(
+            attrs={"min": 1, "max": MOST_STEPS, "inputmode": "numeric"}
+        )
+        steps.help_text = _("1 to 12 at most. Empty: as the site has it.")
 
     @classmethod
     def of(cls, user: User, data: Any = None) -> ChatSettingsForm:

@@ -17,6 +17,7 @@ from chat.models import Message, Run, RunEvent
 from chat.notify import tell
 from chat.rights import has_lost_sources
 from chat.sources import quotables_of
+from chat.steps import end_open_steps
 
 INTERRUPTED = "interrupted"
 INTERRUPTED_TEXT = "The answer was interrupted: the server stopped while it was being written."
@@ -207,6 +208,7 @@ def _end(run: Run, events: Sequence[Event], close: Close) -> None:
         calls=close.calls,
         citations=close.citations,
     )
+    end_open_steps(run.message_id)
     Run.objects.filter(pk=run.pk).update(state=Run.State.ENDED)
     _append(run.pk, events)
     run.conversation.save(update_fields=["updated"])

@@ -6,12 +6,21 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from chat.core.asking import Ask
 from chat.core.options import Choices, Picked, Resolved, pick_model, resolve
 from chat.core.prompt import BASE_PROMPT
-from chat.models import AnswerMode, ChatSettings, Persona
+from chat.core.tool_use import (
+    NEVER,
+    NO_TOOL_USE,
+    ToolRules,
+    allowed_names,
+    permission,
+    tokens_for,
+)
+from chat.models import AnswerMode, ChatSettings, Persona, ToolUse
 from chat.offers import Catalogue, Offer, Offers
 from chat.personas import persona_for, personas_for, searched_with
 from providers.core.errors import NotConfigured
@@ -25,8 +34,8 @@ from vault.settings_files import own_settings
 class TurnOptions:
     """What holds for one turn.
 
-    `vaults` are slugs to search, None: all that the user may read; `tools` are what the
-    persona may use, None: all that are allowed.
+    `vaults` are slugs to search, None: all that the user may read; `tools` say how far the
+    model may search on by itself.
     """
 
     model: ChatModel
@@ -36,7 +45,7 @@ class TurnOptions:
     persona_name: str
     knobs: Knobs
     vaults: tuple[str, ...] | None = None
-    tools: tuple[str, ...] | None = None
+    tools: ToolRules = NO_TOOL_USE
     adds_sources: bool = True
     notices: tuple[str, ...] = ()
 
@@ -44,6 +53,9 @@ class TurnOptions:
 PERSONA_GONE = (
     "The chosen persona is gone, or stands in a vault you may no longer read; the answer was "
     "written without it."
+)
+NO_TOOLS = (
+    "The chosen model cannot search again by itself, so it answered from the first search alone."
 )
 # A persona's number that says "none", whatever the settings have. Null says "as they have it".
 NO_PERSONA = 0
@@ -56,20 +68,24 @@ def turn_options(
 
     `vaults` are the slugs that the question searches; None: all that the user may read.
     """
-    asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode)
+    asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode, tool_use=ask.tool_use)
     own, site = _levels(user)
     number = resolve(asked, own, site, base_prompt=BASE_PROMPT).persona
     persona = persona_for(user, number)
     searched = _searched(persona, vaults)
     offers = Offers(user, catalogue, slugs=searched)
     as_persona = Choices(model=persona.model_id if persona else None)
-    resolved = resolve(asked, as_persona, own, offers.level.choices, site, base_prompt=BASE_PROMPT)
+    levels = (asked, as_persona, own, offers.level.choices, site)
+    limits = (site.tool_limit, persona.tool_use if persona else None)
+    resolved = resolve(*levels, base_prompt=BASE_PROMPT, tool_limits=limits)
     picked = _pick(resolved, offers)
     notices = [picked.notice] if picked.notice else []
     if offers.level.notice and asked.model is None and own.model is None:
         notices.append(offers.level.notice)
     if number not in {None, NO_PERSONA} and persona is None:
         notices.append(PERSONA_GONE)
+    if resolved.tool_use != NEVER and not can_use_tools(picked.model):
+        notices.append(NO_TOOLS)
     return TurnOptions(
         model=picked.model,
         mode=resolved.mode,
@@ -78,9 +94,31 @@ def turn_options(
         persona_name=str(persona) if persona else "",
         knobs=_knobs(resolved, catalogue.knobs()),
         vaults=searched,
-        tools=None if persona is None or persona.tools is None else tuple(persona.tools),
+        tools=_tool_rules(resolved, picked.model, persona),
         adds_sources=resolved.adds_sources,
         notices=tuple(notices),
+    )
+
+
+def can_use_tools(model: ChatModel) -> bool:
+    """Whether this model may be offered tools; one that never refused them is tried."""
+    return model.provider.kind != "extractive" and model.can_call_tools is not False
+
+
+def tool_uses() -> list[tuple[str, Any]]:
+    """What may be chosen of further searches: as far as the site lets anybody go."""
+    limit = ChatSettings.objects.filter(user=None).values_list("tool_limit", flat=True).first()
+    return [it for it in ToolUse.choices if permission([it[0]], limits=[limit]) == it[0]]
+
+
+def _tool_rules(resolved: Resolved, model: ChatModel, persona: Persona | None) -> ToolRules:
+    is_possible = resolved.mode != AnswerMode.NO_NOTES and can_use_tools(model)
+    return ToolRules(
+        permission=resolved.tool_use if is_possible else NEVER,
+        names=allowed_names(persona.tools if persona else None),
+        steps=resolved.tool_steps,
+        tokens=tokens_for(model.context_window),
+        patience=settings.TOOL_DECISION_SECONDS,
     )
 
 
@@ -93,7 +131,8 @@ def chat_options(
     """
     offers = Offers(user, catalogue, slugs=vaults)
     own, site = _levels(user)
-    resolved = resolve(own, offers.level.choices, site, base_prompt=BASE_PROMPT)
+    limits = (site.tool_limit,)
+    resolved = resolve(own, offers.level.choices, site, base_prompt=BASE_PROMPT, tool_limits=limits)
     try:
         picked = _pick(resolved, offers)
         chosen, notice = picked.model.pk, picked.notice
@@ -109,6 +148,8 @@ def chat_options(
         "model_from_vault": from_vault,
         "persona": resolved.persona,
         "mode": resolved.mode,
+        "tool_uses": [{"value": value, "label": str(label)} for value, label in tool_uses()],
+        "tool_use": resolved.tool_use,
         "notices": [notice] if notice else [],
     }
 
@@ -128,6 +169,8 @@ def settings_json(user: User) -> dict[str, Any]:
         "adds_sources": own.adds_sources,
         "follow_ups": own.follow_ups or "",
         "shares_unanswered": own.shares_unanswered,
+        "tool_use": own.tool_use or "",
+        "tool_steps": own.tool_steps,
         "base_system_prompt": site.system_prompt or BASE_PROMPT,
         "vaults": [
             {
@@ -182,6 +225,9 @@ def _choices(row: ChatSettings | None) -> Choices:
         adds_sources=row.adds_sources,
         follow_ups=row.follow_ups,
         shares_unanswered=row.shares_unanswered,
+        tool_use=row.tool_use,
+        tool_steps=row.tool_steps,
+        tool_limit=row.tool_limit if row.user_id is None else "",
     )
 
 

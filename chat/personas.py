@@ -64,6 +64,7 @@ def _keep(file: SettingsFile, parsed: ParsedPersona) -> None:
             "role": parsed.role,
             "prompt": parsed.prompt,
             "model": model,
+            "tool_use": parsed.tool_use,
             "tools": None if parsed.tools is None else list(parsed.tools),
             "content_hash": file.content_hash,
         },

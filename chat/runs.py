@@ -29,6 +29,7 @@ from chat.notify import Bridge
 from chat.providing import Providing, site_providing
 from chat.rights import Caller, check_sources, current_user
 from chat.small_calls import MOST_SECONDS
+from chat.steps import decide
 from chat.titles import name_conversation, read_title
 from chat.turn import run_turn
 from chat.unanswered import note_unanswered
@@ -76,7 +77,8 @@ class Runs:
             )
         await self._begin()
         turn = await in_database(self._open, ask, caller)
-        live = LiveRun(turn, run_turn(turn, self._providing), pace=self._pace)
+        parts = run_turn(turn, self._providing, bell=self.bridge.bell)
+        live = LiveRun(turn, parts, pace=self._pace)
         self._live[turn.ids.run] = live
         # A context of its own: the request's database thread ends with the request.
         task = asyncio.create_task(live.write(), context=contextvars.Context())
@@ -222,6 +224,15 @@ def stop_run(run_id: UUID, caller: Caller) -> None:
     run = own_run(user, run_id)
     end_abandoned([run.pk])
     want_stop(run.pk)
+
+
+def decide_step(run_id: UUID, number: int, decision: object, *, caller: Caller) -> None:
+    """The reader's word on a further search, from any process and any door. Raises Refused,
+    SignedOut."""
+    user = current_user(caller)
+    if user is None:
+        raise SignedOut
+    decide(own_run(user, run_id).message, number, decision)
 
 
 def delete_conversation(conversation: Conversation) -> None:

@@ -100,6 +100,8 @@ class ChatSettingsSerializer(serializers.ModelSerializer[ChatSettings]):
             "adds_sources",
             "follow_ups",
             "shares_unanswered",
+            "tool_use",
+            "tool_steps",
         ]
 
     def validate_persona(self, value: Persona | None) -> Persona | None:

@@ -182,7 +182,9 @@ def _shown_to(user: User, link: ShareLink) -> Shared:
     """Each message of the link, less what `user` may not read."""
     conversation = link.conversation
     path = branch_to(parents_of(conversation), link.message_id)
-    rows = conversation.messages.select_related("retrieval_run").prefetch_related("sources__vault")
+    rows = conversation.messages.select_related("retrieval_run").prefetch_related(
+        "sources__vault", "steps"
+    )
     by_id = {row.pk: row for row in rows.filter(pk__in=path)}
     messages = [by_id[pk] for pk in path]
     readable = scope_for(user)
@@ -212,7 +214,9 @@ def _seen(row: Message, readable: Scope, hidden: list[str], *, is_lost: bool) ->
     if row.status == Message.Status.FAILED and not is_lost:
         text = "The answer could not be written."
     error = {"code": data["error"]["code"], "text": text, "mend": ""}
-    return data | {"error": error, "notices": [], "usage": {}, "retrieval_run": None}
+    steps = [step | {"milliseconds": 0, "retrieval_run": None} for step in data["steps"]]
+    own: dict[str, Any] = {"notices": [], "usage": {}, "retrieval_run": None}
+    return data | {"error": error, "steps": steps, **own}
 
 
 def _lost(messages: list[Message], readable: Scope) -> set[UUID]:
@@ -229,7 +233,8 @@ def _lost(messages: list[Message], readable: Scope) -> set[UUID]:
         sources = row.sources.all()
         rests = any(not is_open(source, readable) for source in sources)
         told = any(str(before) in row.told for before in lost)
-        says = any(name in row.text.casefold() for name in names)
+        said = " ".join((row.text, *(f"{step.what} {step.why}" for step in row.steps.all())))
+        says = any(name in said.casefold() for name in names)
         if rests or told or says or _may_name_vaults(row, has_sources=bool(sources)):
             lost.add(row.pk)
     return lost

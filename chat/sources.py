@@ -28,17 +28,21 @@ def note_url(slug: str, path: str) -> str:
 
 def save_sources(message_id: Any, retrieval: Retrieval) -> list[Source]:
     """Keep the passages of `retrieval` under the message, in order."""
-    slugs = {passage.vault_slug for passage in retrieval.passages}
-    vaults = {vault.slug: vault for vault in Vault.objects.filter(slug__in=slugs)}
-    note_ids = {passage.note_id for passage in retrieval.passages}
-    notes = {note.pk: note for note in Note.objects.filter(pk__in=note_ids)}
-    rows = [
-        _row(message_id, passage, vaults.get(passage.vault_slug), notes.get(passage.note_id))
-        for passage in retrieval.passages
-    ]
     with transaction.atomic():
         Message.objects.filter(pk=message_id).update(retrieval_run_id=retrieval.run_id)
-        return Source.objects.bulk_create(rows)
+        return add_sources(message_id, retrieval.passages)
+
+
+def add_sources(message_id: Any, passages: Sequence[Passage]) -> list[Source]:
+    """Keep further passages under the message, with the numbers they have."""
+    slugs = {passage.vault_slug for passage in passages}
+    vaults = {vault.slug: vault for vault in Vault.objects.filter(slug__in=slugs)}
+    note_ids = {passage.note_id for passage in passages}
+    notes = {note.pk: note for note in Note.objects.filter(pk__in=note_ids)}
+    return Source.objects.bulk_create(
+        _row(message_id, passage, vaults.get(passage.vault_slug), notes.get(passage.note_id))
+        for passage in passages
+    )
 
 
 def cited_text(user: User, source_id: int, note_id: int) -> CitedText | None:

@@ -15,6 +15,7 @@ from chat.ledger import end_abandoned, read_events
 from chat.models import Conversation, Message, Run
 from chat.rights import RIGHTS_CHANGED, WITHHELD_TEXT, is_open, lost_answers
 from chat.sources import passage_json, quotable
+from chat.steps import step_json
 from vault.access import scope_for
 from vault.core.types import Scope
 
@@ -29,7 +30,9 @@ def thread(
     not read any more are named by number only; an answer that rests on one is `withheld`.
     """
     end_abandoned(conversation.runs.active().values_list("pk", flat=True))
-    messages = list(conversation.messages.select_related("run").prefetch_related("sources__vault"))
+    messages = list(
+        conversation.messages.select_related("run").prefetch_related("sources__vault", "steps")
+    )
     readable = scope_for(user)
     lost = lost_answers(user)
     parents = {message.pk: message.parent_id for message in messages}
@@ -85,6 +88,8 @@ def message_json(message: Message, readable: Scope, *, is_lost: bool) -> dict[st
         "sources": [passage_json(source) for source in sources],
         "hidden_sources": _hidden(message, readable),
         "retrieval_run": message.retrieval_run_id,
+        "tool_use": message.tool_use,
+        "steps": [step_json(step) for step in message.steps.all()],
     }
     return _withheld(data) if is_lost else data
 
@@ -102,6 +107,7 @@ def _withheld(data: dict[str, Any]) -> dict[str, Any]:
         "notices": [],
         "citations": [],
         "retrieval_run": None,
+        "steps": [],
     }
 
 

@@ -3,165 +3,87 @@
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import replace
+from functools import partial
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from chat.abstaining import find_nearest, keep_nearest, nothing_found
+from chat.answering import Writing, write_answer
 from chat.continuing import take_sources
-from chat.core.asking import clean_answer
-from chat.core.citations import Quotable
 from chat.core.events import EventType
 from chat.core.prompt import ModelLimits, Prompt, PromptParts, PromptPassage, build_prompt
-from chat.core.seam import Seam
+from chat.core.tool_use import NEVER, NO_TOOL_USE, ToolLoop, tokens_for
 from chat.database import in_database, release_connection
 from chat.history import Turn
 from chat.models import Message, Source
 from chat.narrowing import narrow
 from chat.options import TurnOptions, turn_options
+from chat.parts import Finished, Said, Sourced, TurnPart, Words
 from chat.providing import Providing
 from chat.sources import arms_json, passage_json, quotable, save_sources
-from providers.core.errors import InputTooLong, ProviderError
-from providers.core.protocols import ChatProvider
-from providers.core.tokens import estimate_usage
-from providers.core.types import (
-    ChatRequest,
-    ReasoningDelta,
-    StreamPart,
-    TextDelta,
-    Usage,
-    Withdrawal,
-)
-from providers.models import ChatModel
+from chat.steps import Bell
+from chat.tools import Toolbox
 from retrieval.core.types import Retrieval
 from vault.access import scope_for
 from vault.core.types import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """An event of the turn, ready but for its number."""
-
-    type: EventType
-    data: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Sourced:
-    """`sources`, and the passages that the words to come may cite.
-
-    `adds_marks`: an answer without a citation gets those that its sentences bear out.
-    """
-
-    data: dict[str, Any]
-    quotables: tuple[Quotable, ...]
-    adds_marks: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A piece of the answer."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """All words so far were the model's reasoning: they are no part of the answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The model ended of its own accord. `named_by` may name the conversation now."""
-
-    usage: Usage
-    named_by: ChatModel | None = None
-
-
-TurnPart = Said | Sourced | Words | Withdrawn | Finished
-
-
-class NoAnswer(ProviderError):
-    """The model ended without a word, or its provider withheld them."""
-
-    code = "no_answer"
-    mend = "Ask again, or choose another model."
-
-
-class Withheld(ProviderError):
-    """The provider's filter ended the answer."""
-
-    code = "filtered"
-    mend = "Put the question in other words, or choose another model."
-
-
-SHORTENED = "The model takes less text than its settings say: asking again with half of it"
-
-
-@dataclass
-class _Answer:
-    """What the model has said so far."""
-
-    seam: Seam
-    text: str = ""
-    is_thinking: bool = False
-    usage: Usage = field(default_factory=Usage)
-    asked: ChatRequest | None = None
-    written: list[str] = field(default_factory=list)
-
-    def spent(self) -> Usage:
-        """For the accounts: a stopped or broken answer was paid for as well."""
-        is_known = self.usage.is_reported and (self.usage.output_tokens or not self.written)
-        if is_known or self.asked is None:
-            return self.usage
-        return replace(estimate_usage(self.asked, self.written), stop_reason=self.usage.stop_reason)
-
-
-async def run_turn(turn: Turn, providing: Providing) -> AsyncGenerator[TurnPart]:
+async def run_turn(
+    turn: Turn, providing: Providing, *, bell: Callable[[UUID], Bell]
+) -> AsyncGenerator[TurnPart]:
     """Yield the turn's parts: Sourced first, Finished last. Raises ProviderError.
 
-    Closing the iterator ends the search or the model's call.
+    `bell` gives what rings when there is news of a run. Closing the iterator ends the
+    search or the model's call.
     """
     options = await in_database(_options, turn, providing)
     retrieval = await _search(turn, options, providing)
     sources = await in_database(_keep_sources, turn, retrieval)
-    window = options.model.context_window
-    prompt = _prompt(turn, options, sources, providing, window=window)
-    shorter = _prompt(turn, options, sources, providing, window=window // 2)
+    window, mark = options.model.context_window, secrets.token_hex(8)
+    make_prompt = partial(_prompt, turn, options, sources, providing, mark=mark)
+    prompt, shorter = make_prompt(window=window), make_prompt(window=window // 2)
     nearly_used = await in_database(providing.limit_notices, turn.user_id, options.model)
     begun = [turn.begun.notice] if turn.begun else []
     notices = (*begun, *options.notices, *nearly_used, *retrieval.notices, *prompt.notices)
     await in_database(_note_plan, turn, options, notices)
-    yield Sourced(
-        data=_sources_json(options, retrieval, sources, notices),
-        quotables=tuple(quotable(source) for source in sources),
-        adds_marks=options.adds_sources,
-    )
+    tell_sources = partial(_sourced, options, retrieval, notices)
+    yield tell_sources(sources)
     if turn.begun:
         yield Words(turn.begun.text)
-    elif options.mode == "notes_only" and not sources:
-        await _look_around(turn, options, retrieval, providing)
-        yield Words(await in_database(nothing_found, retrieval))
-        yield Finished(Usage())
-        return
-    answer = _Answer(_seam(turn))
-    yield Said(EventType.STATUS, {"stage": "writing", "text": "Writing"})
-    requests = (prompt.request, shorter.request)
-    async with aclosing(_ask_model(turn, options.model, requests, providing, answer)) as parts:
+    writing = Writing(
+        box=Toolbox(turn, options, providing),
+        requests=(prompt.request, shorter.request),
+        mark=mark,
+        loop=ToolLoop(options.tools),
+        sources=sources,
+        tell_sources=tell_sources,
+        bell=partial(bell, turn.ids.run),
+    )
+    if not writing.is_held or writing.loop.may_call:
+        yield Said(EventType.STATUS, {"stage": "writing", "text": "Writing"})
+    async with aclosing(write_answer(writing)) as parts:
         async for part in parts:
             yield part
+    if writing.is_held:
+        searched = replace(retrieval, queries=(*retrieval.queries, *writing.searched))
+        await _look_around(turn, options, retrieval, providing)
+        yield Words(await in_database(nothing_found, searched))
+        yield Finished(writing.usage)
+        return
     can_name = turn.is_first and options.model.provider.kind != "extractive"
-    yield Finished(answer.usage, named_by=options.model if can_name else None)
+    yield Finished(writing.usage, named_by=options.model if can_name else None)
 
 
 def _options(turn: Turn, providing: Providing) -> TurnOptions:
     user = get_user_model().objects.get(pk=turn.user_id)
-    return turn_options(user, turn.ask, providing.catalogue, vaults=turn.vaults)
+    options = turn_options(user, turn.ask, providing.catalogue, vaults=turn.vaults)
+    # What goes on from its beginning has the passages of that beginning, and no others.
+    return replace(options, tools=NO_TOOL_USE) if turn.begun else options
 
 
 async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Retrieval:
@@ -190,10 +112,6 @@ def _keep_sources(turn: Turn, retrieval: Retrieval) -> list[Source]:
     return save_sources(turn.ids.message, retrieval)
 
 
-def _seam(turn: Turn) -> Seam:
-    return Seam(turn.begun.text if turn.begun else "")
-
-
 def _scope(turn: Turn, options: TurnOptions) -> Scope:
     return scope_for(get_user_model().objects.get(pk=turn.user_id), options.vaults)
 
@@ -215,6 +133,7 @@ async def _look_around(
 def _note_plan(turn: Turn, options: TurnOptions, notices: tuple[str, ...]) -> None:
     Message.objects.filter(pk=turn.ids.message).update(
         mode=options.mode,
+        tool_use=options.tools.permission if options.tools.are_tools_offered else NEVER,
         model_label=str(options.model),
         persona_name=options.persona_name,
         notices=list(notices),
@@ -228,6 +147,7 @@ def _prompt(
     providing: Providing,
     *,
     window: int,
+    mark: str,
 ) -> Prompt:
     passages = tuple(
         PromptPassage(
@@ -247,106 +167,26 @@ def _prompt(
         persona=options.persona_prompt,
         passages=passages,
         history=turn.history,
-        mark=secrets.token_hex(8),
+        mark=mark,
         begun=turn.begun.text if turn.begun else "",
+        steps=options.tools.steps if options.tools.are_tools_offered else 0,
     )
-    limits = ModelLimits(options.model.name, window, options.model.max_output_tokens)
+    limits = ModelLimits(
+        options.model.name,
+        window,
+        options.model.max_output_tokens,
+        reserved=tokens_for(window) if parts.steps else 0,
+    )
     return build_prompt(parts, limits, count_tokens=providing.counter_for(options.model))
 
 
-async def _ask_model(
-    turn: Turn,
-    model: ChatModel,
-    requests: Sequence[ChatRequest],
-    providing: Providing,
-    answer: _Answer,
-) -> AsyncGenerator[TurnPart]:
-    """Pass the model's words on, and into `answer`. Usage is recorded however it ends."""
-    began, failed_with = time.monotonic(), ""
-    try:
-        provider = providing.chat_provider(model, user_id=turn.user_id)
-        async with aclosing(_stream_what_fits(provider, requests, answer)) as parts:
-            async for part in parts:
-                for said in _heard(part, turn, answer):
-                    yield said
-            if rest := answer.seam.finish():
-                yield Words(rest)
-        _check_answer(answer)
-    except ProviderError as error:
-        failed_with = error.code
-        raise
-    finally:
-        await providing.keep_usage(
-            "answer", model, answer.spent(), user_id=turn.user_id, began=began, code=failed_with
-        )
-        await release_connection()
-
-
-def _heard(part: StreamPart | Said, turn: Turn, answer: _Answer) -> Iterator[TurnPart]:
-    """What the reader is told of a part, once `answer` has taken it in."""
-    if isinstance(part, TextDelta | ReasoningDelta):
-        answer.written.append(part.text)
-    if isinstance(part, Usage):
-        answer.usage = part
-    elif isinstance(part, Said):
-        yield part
-    elif isinstance(part, ReasoningDelta):
-        if not answer.is_thinking:
-            answer.is_thinking = True
-            yield Said(EventType.STATUS, {"stage": "thinking", "text": "Thinking"})
-    elif isinstance(part, Withdrawal):
-        answer.text, answer.seam = "", _seam(turn)
-        yield Withdrawn()
-        if turn.begun:
-            yield Words(turn.begun.text)
-    elif isinstance(part, TextDelta) and (text := clean_answer(part.text)):
-        answer.text += text
-        if new := answer.seam.push(text):
-            yield Words(new)
-
-
-async def _stream_what_fits(
-    provider: ChatProvider, requests: Sequence[ChatRequest], answer: _Answer
-) -> AsyncGenerator[StreamPart | Said]:
-    """Try the next, shorter request when the model says that this one is too long."""
-    for request in requests:
-        began, answer.asked = False, request
-        stream = cast("AsyncGenerator[StreamPart]", provider.stream(request))
-        try:
-            async with aclosing(stream) as parts:
-                async for part in parts:
-                    began = True
-                    yield part
-        except InputTooLong:
-            if began or request is requests[-1]:
-                raise
-            yield Said(EventType.STATUS, {"stage": "shortened", "text": SHORTENED})
-        else:
-            return
-
-
-def _check_answer(answer: _Answer) -> None:
-    """Raises NoAnswer or Withheld for an ending that must not look like a full answer."""
-    reason = answer.usage.stop_reason
-    if reason == "filter":
-        raise Withheld("The provider's content filter ended the answer.")
-    if answer.text.strip():
-        return
-    if reason == "length":
-        raise NoAnswer(
-            "The model reached its limit of output tokens before it wrote a word of the "
-            "answer. An admin can raise “max output tokens” of this model."
-        )
-    raise NoAnswer("The model ended without an answer.")
-
-
-def _sources_json(
+def _sourced(
     options: TurnOptions,
     retrieval: Retrieval,
-    sources: Sequence[Source],
     notices: Sequence[str],
-) -> dict[str, Any]:
-    return {
+    sources: Sequence[Source],
+) -> Sourced:
+    data = {
         "queries": list(retrieval.queries),
         "passages": [passage_json(source) for source in sources],
         "arms": arms_json(retrieval.arms),
@@ -357,3 +197,8 @@ def _sources_json(
         "model": str(options.model),
         "persona": options.persona_name,
     }
+    return Sourced(
+        data=data,
+        quotables=tuple(quotable(source) for source in sources),
+        adds_marks=options.adds_sources,
+    )

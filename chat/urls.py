@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from chat.views import feedback, files, organising, pages, presets, sharing
+from chat.views import feedback, files, organising, pages, presets, sharing, steps
 
 ANSWER = "c/<uuid:conversation_id>/answers/<uuid:message_id>"
 UNANSWERED = "vaults/<slug:slug>/unanswered"
@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         feedback.follow_ups,
         name="follow_ups",
     ),
+    path(f"{ANSWER}/steps/<int:number>", steps.decide_step, name="decide_step"),
     path(UNANSWERED, feedback.unanswered, name="unanswered"),
     path(
         "vaults/<slug:slug>/unanswered/<int:question_id>",

@@ -45,7 +45,7 @@ from chat.ledger import (
     save_end,
 )
 from chat.models import Message
-from chat.turn import Finished, Said, Sourced, TurnPart, Withdrawn, Words
+from chat.parts import Finished, Said, Sourced, TurnPart, Withdrawn, Words
 from providers.core.errors import ProviderError
 from providers.core.types import Usage
 from providers.models import ChatModel, UsageRecord

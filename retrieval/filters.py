@@ -57,6 +57,16 @@ def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[i
         return tuple((note_id, chunk_id or 0) for note_id, chunk_id in cursor.fetchall())
 
 
+def fitting(note_ids: Sequence[int], filters: Sequence[Filter], scope: Scope) -> set[int]:
+    """Those of the notes that stand in `scope` and that all of `filters` fit."""
+    condition, values = note_condition(filters, scope)
+    statement = fill(_FITTING, condition=condition)
+    with connection.cursor() as cursor:
+        vaults = list(scope.vault_ids)
+        cursor.execute(statement, {**values, "vaults": vaults, "notes": list(note_ids)})
+        return {note for (note,) in cursor.fetchall()}
+
+
 def unknown_filter(filters: Sequence[Filter], scope: Scope) -> Filter | None:
     """The first filter by name that fits no note of `scope`; a date may fit none."""
     for each in filters:
@@ -107,6 +117,10 @@ GROUP BY folder ORDER BY count(*) DESC, folder LIMIT %(most)s
 """
 
 
+_FITTING = """
+SELECT n.id FROM vault_note n
+WHERE n.vault_id = ANY(%(vaults)s) AND n.id = ANY(%(notes)s) AND {condition}
+"""
 _FITS_ANY = """
 SELECT EXISTS (
     SELECT 1 FROM vault_note n WHERE n.vault_id = ANY(%(vaults)s) AND {opened} AND {condition}

@@ -26,12 +26,17 @@ from vault.access import notes_in, scope_for
 from vault.core.tokens import estimate_tokens
 from vault.models import ApiToken, Note
 from vault.related import MOST_RELATED, related_notes
-from vault.sections import BETWEEN, SectionText, read_section, section_at, sections_in
+from vault.sections import (
+    BETWEEN,
+    SectionText,
+    read_section,
+    section_at,
+    sections_in,
+    split_parts,
+)
 
 DEFAULT_HITS, MOST_HITS = 5, 20
 DEFAULT_SIMILAR = 5
-# Tokens of a section in one reply; what is longer comes in parts.
-PART_TOKENS = 1_200
 MOST_LISTED = 60
 
 
@@ -141,6 +146,8 @@ async def ask(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 "mode": text_of(arguments, "mode", default="") or None,
                 "vaults": vaults or None,
                 "temporary": True,
+                # An agent searches again by itself, and has nobody here to ask.
+                "tool_use": "never",
             }
         )
         turn = await runs_here().start(wanted, caller=caller)
@@ -238,23 +245,6 @@ def _section(user: User, pointer: str, *, below: bool, part: int) -> dict[str, A
 
 def _below(note: Note, found: SectionText) -> list[str]:
     return [pointer_to(note, path) for path in found.below][:MOST_LISTED]
-
-
-def split_parts(text: str, *, most: int = PART_TOKENS) -> list[str]:
-    """`text` cut at line ends into parts of about `most` tokens; joined they are the text.
-
-    A single line that is longer is a part of its own.
-    """
-    parts: list[str] = [""]
-    room = most
-    for line in text.splitlines(keepends=True):
-        cost = estimate_tokens(line)
-        if cost > room and parts[-1]:
-            parts.append("")
-            room = most
-        parts[-1] += line
-        room -= cost
-    return parts
 
 
 def _similar(user: User, pointer: str, limit: int) -> dict[str, Any]:

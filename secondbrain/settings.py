@@ -301,6 +301,8 @@ ALLOWED_PRIVATE_ENDPOINTS = env.list(
     "ALLOWED_PRIVATE_ENDPOINTS", default=["localhost:11434", "127.0.0.1:11434"]
 )
 
+# How long a further search waits for the reader to allow it.
+TOOL_DECISION_SECONDS = env.float("TOOL_DECISION_SECONDS", default=120.0)
 # How long a model server may stay silent. Keep-alives do not count as content.
 PROVIDER_CONNECT_SECONDS = env.float("PROVIDER_CONNECT_SECONDS", default=5.0)
 PROVIDER_FIRST_CONTENT_SECONDS = env.float("PROVIDER_FIRST_CONTENT_SECONDS", default=120.0)

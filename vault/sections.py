@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vault.core.sections import Section, find_section, sections_of
+from vault.core.tokens import estimate_tokens
 from vault.models import Note
 
 BETWEEN = " > "
+# Tokens of a section that are given at once; what is longer comes in parts.
+PART_TOKENS = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,23 @@ def section_at(note: Note, offset: int) -> tuple[str, ...]:
     """The headings of the innermost section that holds `offset`; empty before the first."""
     holding = [s for s in sections_in(note) if s.start <= offset < s.end]
     return holding[-1].path if holding else ()
+
+
+def split_parts(text: str, *, most: int = PART_TOKENS) -> list[str]:
+    """`text` cut at line ends into parts of about `most` tokens; joined they are the text.
+
+    A single line that is longer is a part of its own.
+    """
+    parts: list[str] = [""]
+    room = most
+    for line in text.splitlines(keepends=True):
+        cost = estimate_tokens(line)
+        if cost > room and parts[-1]:
+            parts.append("")
+            room = most
+        parts[-1] += line
+        room -= cost
+    return parts
 
 
 def _cut(

@@ -68,13 +68,14 @@ class SettingsView(ChatView):
         """Replace them; what is left out is not chosen."""
         serializer = ChatSettingsSerializer(data=request.data, context={"user": self.user})
         serializer.is_valid(raise_exception=True)
-        choices = ("model", "persona", "passages", "alternates", "rerank")
+        choices = ("model", "persona", "passages", "alternates", "rerank", "tool_steps")
         blank = dict.fromkeys((*choices, "adds_sources", "shares_unanswered"))
         chosen = {
             **blank,
             "system_prompt": "",
             "mode": "",
             "follow_ups": "",
+            "tool_use": "",
             **serializer.validated_data,
         }
         ChatSettings.objects.update_or_create(user=self.user, defaults=chosen)

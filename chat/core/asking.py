@@ -11,6 +11,7 @@ from uuid import UUID
 from providers.core.types import ChatMessage
 
 MODES = ("notes_only", "notes_first", "no_notes")
+TOOL_USES = ("never", "ask", "auto")
 # About 5,000 tokens: a question, not a document to be read.
 LONGEST_QUESTION = 20_000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -54,6 +55,7 @@ class Ask:
     vaults: tuple[str, ...] | None = None
     model: int | None = None
     persona: int | None = None
+    tool_use: str | None = None
     again: UUID | None = None
     continues: UUID | None = None
     edit: UUID | None = None
@@ -78,6 +80,7 @@ def parse_ask(data: Mapping[str, Any]) -> Ask:
         vaults=_slugs(data.get("vaults")),
         model=_number(data.get("model"), name="model"),
         persona=_number(data.get("persona"), name="persona"),
+        tool_use=_tool_use(data.get("tool_use")),
         again=again,
         continues=continues,
         edit=parse_uuid(data.get("edit"), name="edit") if has_question else None,
@@ -136,6 +139,14 @@ def _mode(value: object) -> str | None:
         return None
     if value not in MODES:
         raise BadAsk(f"“mode” must be one of {', '.join(MODES)}, or null.")
+    return str(value)
+
+
+def _tool_use(value: object) -> str | None:
+    if value is None or value == "":
+        return None
+    if value not in TOOL_USES:
+        raise BadAsk(f"“tool_use” must be one of {', '.join(TOOL_USES)}, or null.")
     return str(value)
 
 

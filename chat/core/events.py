@@ -13,10 +13,14 @@ class EventType(StrEnum):
 
     `reset`: all words and blocks so far were the model's reasoning. They are no part of
     the answer, which begins anew with what follows.
+
+    `tool` tells of a step of the model, once for each state it comes to; `sources` follows
+    again, whole, when a step found passages.
     """
 
     SOURCES = "sources"
     STATUS = "status"
+    TOOL = "tool"
     DELTA = "delta"
     BLOCK = "block"
     RESET = "reset"

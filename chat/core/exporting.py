@@ -65,7 +65,15 @@ def _answer(message: Mapping[str, Any], nth: int) -> str:
     text = "".join(pieces)
     if message["status"] != "done":
         text += f"\n\n*({message['status']})*"
-    return text.strip()
+    return "\n\n".join(filter(None, (_steps(message), text.strip())))
+
+
+def _steps(message: Mapping[str, Any]) -> str:
+    """The further searches of an answer, one line each."""
+    return "\n".join(
+        f"- *{step['tool']}: {_one_line(step['what'])} ({step['state']})*"
+        for step in message.get("steps", ())
+    )
 
 
 def _with_footnotes(text: str, numbers: set[int], nth: int) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from chat.core.tool_use import DEFAULT_STEPS, MOST_STEPS, permission
+
 T = TypeVar("T")
 
 DEFAULT_MODE = "notes_first"
@@ -27,6 +29,9 @@ class Choices:
     adds_sources: bool | None = None
     follow_ups: str | None = None
     shares_unanswered: bool | None = None
+    tool_use: str | None = None
+    tool_steps: int | None = None
+    tool_limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Resolved:
     adds_sources: bool
     follow_ups: str
     shares_unanswered: bool
+    tool_use: str
+    tool_steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +138,10 @@ def _default_of(vault: VaultDefaults, offered: Sequence[OfferedModel]) -> Offere
     return fitting[0] if fitting else None
 
 
-def resolve(*levels: Choices, base_prompt: str) -> Resolved:
+def resolve(*levels: Choices, base_prompt: str, tool_limits: Iterable[str | None] = ()) -> Resolved:
     """Merge `levels`, most important first: asked, user, vault, site.
 
-    Numbers are kept in range.
+    Numbers are kept in range, and further searches within every one of `tool_limits`.
     """
     passages = _first(level.passages for level in levels)
     if passages is not None:
@@ -151,6 +158,10 @@ def resolve(*levels: Choices, base_prompt: str) -> Resolved:
         adds_sources=_first(level.adds_sources for level in levels) is not False,
         follow_ups=_first(level.follow_ups for level in levels) or DEFAULT_FOLLOW_UPS,
         shares_unanswered=_first(level.shares_unanswered for level in levels) is not False,
+        tool_use=permission((level.tool_use for level in levels), limits=tool_limits),
+        tool_steps=min(
+            max(_first(level.tool_steps for level in levels) or DEFAULT_STEPS, 1), MOST_STEPS
+        ),
     )
 
 

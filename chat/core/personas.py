@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from chat.core.asking import TOOL_USES
 from vault.core.front_matter import read_front_matter
 
 LONGEST_NAME = 100
@@ -22,7 +23,8 @@ _BETWEEN = re.compile(r"[,\n]+")
 class ParsedPersona:
     """What a file says. `tools` None: all that are allowed; `model` "": the conversation's.
 
-    `vaults` are slugs to search beside the file's own vault.
+    `vaults` are slugs to search beside the file's own vault; `tool_use` "": further searches
+    go as far as others let them.
     """
 
     name: str
@@ -31,6 +33,7 @@ class ParsedPersona:
     model: str = ""
     tools: tuple[str, ...] | None = None
     vaults: tuple[str, ...] = ()
+    tool_use: str = ""
 
 
 def parse_persona(text: str, *, path: str) -> ParsedPersona | None:
@@ -51,6 +54,7 @@ def parse_persona(text: str, *, path: str) -> ParsedPersona | None:
         model="" if model.lower() in _ANY_MODEL else model,
         tools=_names(said["tools"]) if "tools" in said else None,
         vaults=_names(said.get("vaults")),
+        tool_use=tool_use if (tool_use := _line(said, "tool_use").lower()) in TOOL_USES else "",
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from chat.models.asking import PromptPreset
-from chat.models.choices import AnswerMode, ChatSettings, FollowUps, Persona
+from chat.models.choices import AnswerMode, ChatSettings, FollowUps, Persona, ToolUse
 from chat.models.conversations import Conversation, Folder, Message, Source
 from chat.models.feedback import Feedback, UnansweredQuestion
 from chat.models.runs import Run, RunEvent
 from chat.models.sharing import ShareLink
+from chat.models.steps import Step
 
 __all__ = [
     "AnswerMode",
@@ -23,5 +24,7 @@ __all__ = [
     "RunEvent",
     "ShareLink",
     "Source",
+    "Step",
+    "ToolUse",
     "UnansweredQuestion",
 ]

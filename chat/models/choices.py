@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from chat.core.tool_use import MOST_STEPS
 from providers.models import ChatModel
 from vault.models import SettingsFile, Vault
 
@@ -22,6 +23,12 @@ class FollowUps(models.TextChoices):
     OFF = "off", _("off")
     NOTES = "notes", _("from the notes that were read")
     MODEL = "model", _("by the model, in one small call")
+
+
+class ToolUse(models.TextChoices):
+    NEVER = "never", _("one search")
+    ASK = "ask", _("more, asking me")
+    AUTO = "auto", _("more, freely")
 
 
 class Persona(models.Model):
@@ -53,6 +60,12 @@ class Persona(models.Model):
         null=True,
         blank=True,
         help_text=_("Names of the tools it may use, as a list. Empty: all that are allowed."),
+    )
+    tool_use = models.CharField(
+        max_length=5,
+        choices=ToolUse,
+        blank=True,
+        help_text=_("Further searches under this persona go no further than this."),
     )
     settings_file = models.OneToOneField(
         SettingsFile, null=True, blank=True, editable=False, on_delete=models.CASCADE
@@ -96,6 +109,24 @@ class ChatSettings(models.Model):
         choices=FollowUps,
         blank=True,
         help_text=_("Questions that are offered after an answer."),
+    )
+    tool_use = models.CharField(
+        max_length=5,
+        choices=ToolUse,
+        blank=True,
+        help_text=_("Whether a model that can may search again before it answers."),
+    )
+    tool_limit = models.CharField(
+        max_length=5,
+        choices=ToolUse,
+        blank=True,
+        help_text=_("Of the site: nobody's choice of further searches goes further than this."),
+    )
+    tool_steps = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_STEPS)],
+        help_text=_("Further searches for one answer at most."),
     )
     shares_unanswered = models.BooleanField(
         null=True,

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Left, Lower
 from django.utils.translation import gettext_lazy as _
 
-from chat.models.choices import AnswerMode
+from chat.models.choices import AnswerMode, ToolUse
 from chat.querysets import ConversationQuerySet, FolderQuerySet
 from retrieval.models import RetrievalRun
 from vault.models import Chunk, Note, Vault
@@ -122,6 +122,7 @@ class Message(models.Model):
     text = models.TextField(blank=True)
     status = models.CharField(max_length=12, choices=Status, default=Status.DONE)
     mode = models.CharField(max_length=12, choices=AnswerMode, default=AnswerMode.NOTES_FIRST)
+    tool_use = models.CharField(max_length=5, choices=ToolUse, default=ToolUse.NEVER)
     model_label = models.CharField(max_length=200, blank=True)
     persona_name = models.CharField(max_length=300, blank=True)
     error_code = models.CharField(max_length=60, blank=True)

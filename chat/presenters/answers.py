@@ -17,9 +17,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from chat.continuing import can_continue
-from chat.models import AnswerMode, Conversation, Message
+from chat.models import AnswerMode, Conversation, Message, ToolUse
 from chat.presenters.after import After, after_answers
 from chat.presenters.versions import Versions, versions_in
+from chat.step_events import StepRow, step_row
 from chat.threads import thread
 from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
@@ -150,6 +151,17 @@ class Answer:
     found: Found | None = None
     versions: Versions | None = None
     after: After | None = None
+    tool_use: str = ToolUse.NEVER
+    steps: tuple[StepRow, ...] = ()
+
+    @property
+    def steps_are_open(self) -> bool:
+        """Whether the list is shown whole: while it goes on."""
+        return self.is_running or any(step.is_asked for step in self.steps)
+
+    @property
+    def tool_use_label(self) -> str:
+        return str(ToolUse(self.tool_use).label)
 
     @property
     def is_running(self) -> bool:
@@ -287,6 +299,11 @@ def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
         hidden_numbers=tuple(message["hidden_sources"]),
         run_id=message.get("run", ""),
+        tool_use=message["tool_use"],
+        steps=tuple(
+            step_row(step, conversation=conversation_id, message=message["id"])
+            for step in message["steps"]
+        ),
     )
 
 

@@ -51,6 +51,8 @@ class Choices:
     persona_id: int | None
     modes: tuple[tuple[str, str], ...]
     mode: str
+    tool_uses: tuple[tuple[str, str], ...]
+    tool_use: str
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,8 @@ def choices_of(
         persona_id=options["persona"],
         modes=tuple((value, str(label).capitalize()) for value, label in AnswerMode.choices),
         mode=options["mode"],
+        tool_uses=tuple((it["value"], it["label"].capitalize()) for it in options["tool_uses"]),
+        tool_use=options["tool_use"],
     )
 
 

@@ -123,6 +123,7 @@ def chat_settings(request: HttpRequest) -> HttpResponse:
         request, "chat/settings_form.html", {"form": ChatSettingsForm.of(reader(request))}
     )
     chosen = {"model": fresh.model_id, "persona": fresh.persona_id or 0, "mode": fresh.mode}
+    chosen["tool_use"] = fresh.tool_use
     response["HX-Trigger"] = json.dumps({"settings-saved": chosen})
     return response
 

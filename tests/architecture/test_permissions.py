@@ -29,6 +29,7 @@ from chat.models import (
     PromptPreset,
     Run,
     ShareLink,
+    Step,
     UnansweredQuestion,
 )
 from chat.runs import runs_here
@@ -137,6 +138,14 @@ def conversation(world: World) -> dict[str, Any]:
 
 def message(world: World) -> dict[str, Any]:
     return {"conversation": world.conversation.pk, "message": world.answer.pk}
+
+
+def of_step_api(world: World) -> dict[str, Any]:
+    return {**message(world), "step": 1}
+
+
+def of_step(world: World) -> dict[str, Any]:
+    return {**of_answer(world), "number": 1}
 
 
 def turn(world: World) -> dict[str, Any]:
@@ -289,6 +298,8 @@ ROWS = (
     Row("api-shared", (200, 200, 404, 401), kwargs=by_token),
     Row("api-continue-share", (201, 201, 404, 401), "post", by_token),
     Row("api-stop", (None, 404, 404, 401), "post", message),
+    Row("api-step", (409, 404, 404, 401), "post", of_step_api, {"decision": "allow"}),
+    Row("decide_step", (302, 404, 404, SIGN_IN), "post", of_step, {"decision": "allow"}),
     Row("ask", (None, None, None, SIGN_IN), "post", data={"text": "Who?"}),
 )
 
@@ -337,6 +348,7 @@ def make_world(cast: Cast) -> World:
     answer = Message.objects.create(
         conversation=talk, parent=question, role="assistant", text="A heron."
     )
+    Step.objects.create(message=answer, number=1, tool="search", state="done")
     Run.objects.create(
         conversation=talk,
         message=answer,

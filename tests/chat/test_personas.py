@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.contrib.auth.models import User
 
 from chat.core.asking import Ask
+from chat.core.tools import NAMES
 from chat.models import ChatSettings, Persona
 from chat.offers import site_catalogue
 from chat.options import chat_options, turn_options
 from chat.personas import persona_for, personas_for, searched_with
 from providers.presets import load_presets
 from tests.cast import Cast, make_vault
+from tests.chat.world import make_model
 from vault.models import SettingsFile, Vault, VaultMember
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +97,18 @@ def test_a_persona_brings_its_tools_and_its_prompt(cast: Cast) -> None:
     write(cast.vault, "archivist", "---\ntools: [search]\n---\nGive dates.")
     (persona,) = personas_for(cast.owner)
     options = turn_options(cast.owner, Ask(text="When?", persona=persona.pk), site_catalogue())
-    assert options.tools == ("search",)
+    assert options.tools.names == ("search",)
     assert options.persona_prompt == "Give dates."
-    assert turn_options(cast.owner, Ask(text="When?"), site_catalogue()).tools is None
+    plain = turn_options(cast.owner, Ask(text="When?"), site_catalogue())
+    assert plain.tools.names == NAMES
+
+
+def test_a_persona_limits_further_searches_and_never_allows_them(cast: Cast) -> None:
+    make_model()
+    write(cast.vault, "archivist", "---\ntool_use: ask\n---\nGive dates.")
+    (persona,) = personas_for(cast.owner)
+    asked = Ask(text="When?", persona=persona.pk)
+    plain = turn_options(cast.owner, asked, site_catalogue())
+    freely = turn_options(cast.owner, replace(asked, tool_use="auto"), site_catalogue())
+    assert plain.tools.permission == "never"
+    assert freely.tools.permission == "ask"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
+from chat.calling import SHORTENED
 from chat.core.asking import Ask
 from chat.core.events import Event, RunIds, said_text
 from chat.models import ChatSettings, Conversation, Message, Persona, Run
 from chat.threads import thread
-from chat.turn import SHORTENED
 from providers.core.errors import InputTooLong, RateLimited, Unreachable
 from providers.core.types import ReasoningDelta, TextDelta, Usage, Withdrawal
 from providers.models import ChatModel, UsageRecord

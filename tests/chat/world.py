@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -43,9 +44,15 @@ QUICK = Pace(frame=0.01, flush=0.05, lease=5.0, outage=0.3)
 
 @dataclass
 class FixedRetrieval:
-    """Finds the same passages whatever is asked, in the vaults of the scope alone."""
+    """Finds the same passages whatever is asked, in the vaults of the scope alone.
+
+    `by_question` has others for some questions; while `gate` is closed a search goes on.
+    """
 
     passages: tuple[Passage, ...] = ()
+    by_question: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
+    gate: asyncio.Event | None = None
+    cancelled: int = 0
     scopes: list[Scope] = field(default_factory=list)
     knobs: list[Knobs] = field(default_factory=list)
 
@@ -61,9 +68,11 @@ class FixedRetrieval:
     ) -> Retrieval:
         self.scopes.append(scope)
         self.knobs.append(knobs)
+        await self._pass_gate()
         vaults = Vault.objects.filter(pk__in=scope.vault_ids)
         slugs = [slug async for slug in vaults.values_list("slug", flat=True)]
-        found = tuple(p for p in self.passages if p.vault_slug in slugs)
+        fixed = self.by_question.get(question, self.passages)
+        found = tuple(p for p in fixed if p.vault_slug in slugs)
         return Retrieval(
             queries=(question,),
             passages=found,
@@ -75,6 +84,15 @@ class FixedRetrieval:
             searched_vaults=tuple(slugs),
             notices=("Search by meaning was skipped: no model.",),
         )
+
+    async def _pass_gate(self) -> None:
+        if self.gate is None:
+            return
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
 
 
 @dataclass

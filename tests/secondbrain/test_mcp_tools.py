@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secondbrain.mcp_arguments import ToolRefused
-from secondbrain.mcp_tools import Agent, as_text, call_tool, split_parts, tools
+from secondbrain.mcp_tools import Agent, as_text, call_tool, tools
 from tests.cast import Cast
 from tests.retrieval.library import embed, make_embedding_model, write_markdown
 from vault.core.tokens import estimate_tokens
 from vault.models import ApiToken, Note, Vault
 from vault.note_vectors import write_note_vectors
+from vault.sections import split_parts
 from vault.tokens import create_token, find_token
 
 pytestmark = pytest.mark.django_db(transaction=True)

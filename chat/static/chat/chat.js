@@ -157,6 +157,7 @@ class Chat {
     if (event.type === "sources") this.onSources(answer, event);
     if (event.type === "status") this.thread.stage(answer, this.stageText(state));
     if (event.type === "block" || event.type === "reset") this.drawSoon(run);
+    if (event.type === "tool") this.thread.step(answer, event);
     if (state.end) this.end(run);
   }
 
@@ -328,6 +329,10 @@ class Chat {
     else if (form.matches("[data-suggestions]")) {
       event.preventDefault();
       this.ask({ text: event.submitter.value });
+    } else if (form.matches("[data-decide]")) {
+      event.preventDefault();
+      const { run } = form.closest("[data-answer]").dataset;
+      this.socket.send({ type: "decide", run, step: Number(form.dataset.decide), decision: event.submitter.value });
     } else if (form.matches("[data-again], [data-continue]")) {
       event.preventDefault();
       const { again, continue: cut } = form.dataset;
@@ -358,7 +363,7 @@ class Chat {
   }
 
   onSettings(chosen) {
-    for (const name of ["model", "persona", "mode"]) {
+    for (const name of ["model", "persona", "mode", "tool_use"]) {
       const select = this.composer.form.elements[name];
       if (select) select.value = chosen[name];
     }

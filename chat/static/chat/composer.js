@@ -165,6 +165,7 @@ export class Composer {
       mode: data.get("mode") || null,
       model: Number(data.get("model")) || null,
       persona: data.get("persona") ? Number(data.get("persona")) : null, // 0: none, whatever the settings have
+      tool_use: data.get("tool_use") || null,
       vaults: ticked.length && ticked.length < this.vaults.length ? ticked : null,
     };
   }

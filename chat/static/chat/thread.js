@@ -81,6 +81,18 @@ export class Thread {
     if (place) place.textContent = text;
   }
 
+  /** A step of the model, in the place of what was told of it before. */
+  step(answer, { number, html, what, state }) {
+    const steps = answer.querySelector("[data-steps]");
+    const old = steps.querySelector(`[data-step="${number}"]`);
+    const fresh = parse(html).querySelector("li");
+    if (old) old.replaceWith(fresh);
+    else steps.querySelector("ol").append(fresh);
+    steps.hidden = false;
+    steps.open = true;
+    if (state === "asked") this.announce(`${steps.querySelector("summary").textContent}: ${what}`);
+  }
+
   /** Draw what changed; only blocks that changed are touched, so a selection survives. */
   draw(answer, run) {
     const prose = answer.querySelector("[data-prose]");
