@@ -29,7 +29,7 @@ from chat.core.importing import (
 )
 from chat.core.titles import title_from_question
 from chat.exporting import ALL_AS_JSON
-from chat.models import Conversation, Message, Source
+from chat.models import Conversation, Message, Source, Step
 from chat.organising import make_folder
 from vault.access import visible_to
 from vault.core.scrub import scrub
@@ -130,6 +130,7 @@ def _add_messages(
     for message in imported.messages:
         sources = [_source(new_ids[message.id], source, vaults) for source in message.sources]
         Source.objects.bulk_create(sources, ignore_conflicts=True)
+        Step.objects.bulk_create(_steps(new_ids[message.id], message))
         report.withheld += any(source.vault is None for source in sources)
     return new_ids
 
@@ -145,6 +146,7 @@ def _row(
         text=scrub(message.text).text,
         status=message.status,
         mode=message.mode,
+        tool_use=message.tool_use,
         model_label=message.model,
         persona_name=message.persona,
         told=[str(new_ids[before]) for before in message.told],
@@ -153,6 +155,25 @@ def _row(
         row.text, row.status, row.error = "", Message.Status.FAILED, WITHHELD_IN_FILE
         row.error_code = "withheld_in_file"
     return row
+
+
+def _steps(message_id: UUID, message: ImportedMessage) -> list[Step]:
+    """The further searches of an answer; of one that is withheld nothing is told."""
+    if message.withheld:
+        return []
+    return [
+        Step(
+            message_id=message_id,
+            number=number,
+            tool=step.tool,
+            what=scrub(step.what).text,
+            why=scrub(step.why).text,
+            state=step.state,
+            said=scrub(step.said).text,
+            found=list(step.found),
+        )
+        for number, step in enumerate(message.steps, start=1)
+    ]
 
 
 def _moments(messages: tuple[ImportedMessage, ...]) -> list[datetime]:

@@ -214,7 +214,8 @@ def _seen(row: Message, readable: Scope, hidden: list[str], *, is_lost: bool) ->
     if row.status == Message.Status.FAILED and not is_lost:
         text = "The answer could not be written."
     error = {"code": data["error"]["code"], "text": text, "mend": ""}
-    steps = [step | {"milliseconds": 0, "retrieval_run": None} for step in data["steps"]]
+    blank = dict.fromkeys(("what", "why", "said"), "") | {"milliseconds": 0, "retrieval_run": None}
+    steps = [step | blank for step in data["steps"]]
     own: dict[str, Any] = {"notices": [], "usage": {}, "retrieval_run": None}
     return data | {"error": error, "steps": steps, **own}
 
@@ -233,8 +234,7 @@ def _lost(messages: list[Message], readable: Scope) -> set[UUID]:
         sources = row.sources.all()
         rests = any(not is_open(source, readable) for source in sources)
         told = any(str(before) in row.told for before in lost)
-        said = " ".join((row.text, *(f"{step.what} {step.why}" for step in row.steps.all())))
-        says = any(name in said.casefold() for name in names)
+        says = any(name in row.text.casefold() for name in names)
         if rests or told or says or _may_name_vaults(row, has_sources=bool(sources)):
             lost.add(row.pk)
     return lost

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from chat.core.asking import MODES, BadAsk, clean_text
+from chat.core.asking import MODES, TOOL_USES, BadAsk, clean_text
 from chat.core.exporting import FORMAT, VERSION
 
 MOST_CONVERSATIONS = 20_000
@@ -15,6 +15,10 @@ MOST_MESSAGES = 5_000
 MOST_SOURCES = 200
 LONGEST_TEXT = 500_000
 LONGEST_LABEL = 200
+# An answer may name more calls than it was allowed: those that were refused.
+MOST_STEPS_KEPT = 1_000
+LONGEST_STEP = 1_000
+STEP_STATES = ("done", "refused", "failed", "interrupted")
 STATUSES = ("done", "stopped", "interrupted", "failed")
 
 
@@ -35,6 +39,18 @@ class ImportedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedStep:
+    """A further search of an answer."""
+
+    tool: str
+    what: str
+    why: str
+    state: str
+    said: str
+    found: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedMessage:
     """Parents stand before their children, and questions and answers take turns."""
 
@@ -50,6 +66,8 @@ class ImportedMessage:
     told: tuple[UUID, ...]
     created: datetime | None
     sources: tuple[ImportedSource, ...]
+    tool_use: str
+    steps: tuple[ImportedStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +234,8 @@ def _message(at: _Place, roles: Mapping[UUID | None, str]) -> ImportedMessage:
         told=_told(at, roles),
         created=at.moment("created"),
         sources=tuple(_source(each) for each in at.places("sources", MOST_SOURCES)),
+        tool_use=at.one_of("tool_use", ("", *TOOL_USES)) or TOOL_USES[0],
+        steps=tuple(_step(each) for each in at.places("steps", MOST_STEPS_KEPT)),
     )
 
 
@@ -226,6 +246,20 @@ def _told(at: _Place, roles: Mapping[UUID | None, str]) -> tuple[UUID, ...]:
         if message not in known:
             raise at.wrong("told", "must name messages that stand before this one")
     return tuple(known[message] for message in told)
+
+
+def _step(at: _Place) -> ImportedStep:
+    found = at.places("found", MOST_SOURCES)
+    if any(isinstance(it.value, bool) or not isinstance(it.value, int) for it in found):
+        raise at.wrong("found", "must be a list of whole numbers")
+    return ImportedStep(
+        tool=at.text("tool", most=60),
+        what=at.text("what", most=LONGEST_STEP),
+        why=at.text("why", most=LONGEST_STEP),
+        state=at.one_of("state", STEP_STATES),
+        said=at.text("said", most=LONGEST_STEP),
+        found=tuple(int(str(it.value)) for it in found),
+    )
 
 
 def _source(at: _Place) -> ImportedSource:

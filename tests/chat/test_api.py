@@ -89,6 +89,8 @@ def test_settings_are_kept_and_a_reset_brings_the_base_prompt_back(mate: Client)
         "adds_sources": None,
         "follow_ups": "",
         "shares_unanswered": None,
+        "tool_use": "",
+        "tool_steps": None,
         "base_system_prompt": BASE_PROMPT,
         "vaults": [],
     }

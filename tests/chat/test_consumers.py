@@ -248,6 +248,7 @@ async def test_commands_on_what_belongs_to_somebody_else_are_refused_alike(
             {"type": "attach", "id": "x", "conversation": conversation},
             {"type": "attach", "id": "x", "conversation": conversation, "run": run},
             {"type": "stop", "id": "x", "run": run},
+            {"type": "decide", "id": "x", "run": run, "step": 1, "decision": "allow"},
         ):
             await theirs.say(**frame)
             heard.append(await theirs.hear())
@@ -283,9 +284,9 @@ BAD_FRAMES = [
     ("{", "This frame is not JSON."),
     ("[" * 50_000, "This frame is not JSON."),
     ("[]", "A frame is a JSON object."),
-    ("{}", "“type” must be one of ask, attach, stop, ping."),
-    ('{"type": ["ask"]}', "“type” must be one of ask, attach, stop, ping."),
-    ('{"type": "__init__"}', "“type” must be one of ask, attach, stop, ping."),
+    ("{}", "“type” must be one of ask, attach, stop, decide, ping."),
+    ('{"type": ["ask"]}', "“type” must be one of ask, attach, stop, decide, ping."),
+    ('{"type": "__init__"}', "“type” must be one of ask, attach, stop, decide, ping."),
     ('{"type": "ask"}', "“text” must be the question as a string."),
     ('{"type": "ask", "text": "\\u0000 \\ud800"}', "The question is empty"),
     ('{"type": "ask", "text": "x", "conversation": "1 or 1=1"}', "“conversation” must be a UUID"),

@@ -15,7 +15,7 @@ from django.urls import reverse
 from chat.core.importing import BadFile
 from chat.exporting import as_json, export_all, export_conversation
 from chat.importing import WITHHELD_IN_FILE, import_file
-from chat.models import Conversation, Folder, Message, Source
+from chat.models import Conversation, Folder, Message, Source, Step
 from chat.organising import make_folder
 from chat.threads import thread
 from tests.cast import Cast
@@ -35,6 +35,9 @@ def talk(cast: Cast) -> Conversation:
     note = make_note(cast.vault)
     first = add_turn(conversation, "When?", "The pump failed in March. [1]", note=note)
     assert first.parent is not None
+    Step.objects.create(
+        message=first, number=1, tool="search", what=f"the seal {KEY}", state="done", found=[1]
+    )
     add_answer(first.parent, "Another version.")
     asked = Message.objects.create(
         conversation=conversation, parent=first, role="user", text="And then?"
@@ -71,6 +74,10 @@ def test_what_comes_back_is_what_went_out(cast: Cast, talk: Conversation) -> Non
     source = Source.objects.get(message__conversation=copy)
     assert source.note == Note.objects.get()
     assert BODY[source.start : source.end] == source.text
+    step = Step.objects.get(message__conversation=copy)
+    assert (step.tool, step.state, step.found) == ("search", "done", [1])
+    assert step.what.startswith("the seal ")
+    assert KEY not in step.what
     told = [m.told for m in copy.messages.all() if m.told]
     assert told == [[str(copy.messages.get(text__startswith="The pump").pk)]]
 

@@ -85,7 +85,7 @@ def test_scripts_hear_what_holds_now(cast: Cast, model: ChatModel) -> None:
         reverse("chat_settings"), {"model": str(model.pk), "mode": "no_notes"}, headers=FRAGMENT
     )
     told = json.loads(response["HX-Trigger"])["settings-saved"]
-    assert told == {"model": model.pk, "persona": 0, "mode": "no_notes"}
+    assert told == {"model": model.pk, "persona": 0, "mode": "no_notes", "tool_use": "never"}
 
 
 def test_a_model_that_cannot_be_used_cannot_be_chosen(cast: Cast, model: ChatModel) -> None:

@@ -41,6 +41,12 @@ def test_sources_are_footnotes() -> None:
     )
 
 
+def test_further_searches_stand_above_the_answer() -> None:
+    step = {"tool": "search", "what": "the\nseal", "state": "done"}
+    told = markdown(answer("Worn. [1]", steps=[step]))
+    assert "- *search: the seal (done)*\n\nWorn. [^1-1]" in told
+
+
 def test_a_number_in_code_is_no_footnote() -> None:
     text = "Use `row[1]` and\n\n```\n# a [1]\n```\n\nas said. [1]"
     told = markdown(answer(text))

@@ -38,6 +38,16 @@ def test_a_good_file_is_read_whole() -> None:
     assert (str(read.id), str(read.leaf), read.vaults, read.pinned) == (C, B, ("team",), True)
     assert [message.role for message in read.messages] == ["user", "assistant"]
     assert read.messages[1].sources[0].path == "P.md"
+
+
+def test_the_steps_of_an_answer_are_read_or_named() -> None:
+    step = {"tool": "search", "what": "seal", "state": "done", "found": [1, 2]}
+    (read,) = parse_file(file_with(question(), answer(tool_use="auto", steps=[step])))
+    assert read.messages[1].tool_use == "auto"
+    assert (read.messages[1].steps[0].what, read.messages[1].steps[0].found) == ("seal", (1, 2))
+    for fault in ({"state": "asked"}, {"found": ["x"]}, {"found": [True]}):
+        with pytest.raises(BadFile, match=r"steps\[0\]"):
+            parse_file(file_with(question(), answer(steps=[{**step, **fault}])))
     assert parse_file({"format": FORMAT, "version": VERSION}) == ()
 
 
