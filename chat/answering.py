@@ -250,10 +250,8 @@ def _tell_model(writing: Writing, call: ToolCall, text: str, *, is_failure: bool
 def _take_in(writing: Writing, call: ToolCall, found: Found) -> tuple[list[int], int]:
     """Number and keep what was found, tell the model, and give the numbers of all of it and
     how many are new. What the model has no room to read is not kept."""
-    known = {
-        index: _known(passage, writing.sources) for index, passage in enumerate(found.passages)
-    }
-    fresh = [passage for index, passage in enumerate(found.passages) if not known[index]]
+    known = [_known(passage, writing.sources) for passage in found.passages]
+    fresh = [p for p, number in zip(found.passages, known, strict=True) if not number]
     first = max((source.number for source in writing.sources), default=0) + 1
     numbered = [replace(passage, number=first + n) for n, passage in enumerate(fresh)]
     shown = show_passages(

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from chat.core.asking import LONGEST_QUESTION
 from chat.core.events import EventType
-from chat.models import AnswerMode
+from chat.models import AnswerMode, ToolUse
 
 EVENT_STREAM = "text/event-stream"
 _EXAMPLE = """\
@@ -58,6 +58,12 @@ class AskSerializer(serializers.Serializer[Any]):
     )
     persona = serializers.IntegerField(
         required=False, allow_null=True, help_text="`id` of a persona; 0: none"
+    )
+    tool_use = serializers.ChoiceField(
+        ToolUse.choices,
+        required=False,
+        allow_null=True,
+        help_text="whether the model may search again before it answers",
     )
     again = serializers.UUIDField(
         required=False, allow_null=True, help_text="the answer to write anew, beside the old one"
@@ -132,7 +138,8 @@ class _UsageSerializer(serializers.Serializer[Any]):
 
 
 class SourcesEventSerializer(_EventSerializer):
-    """The first event: what was searched, and the passages that were found."""
+    """The first event: what was searched, and the passages that were found. It comes again,
+    whole, when a step found more."""
 
     queries = serializers.ListField(child=serializers.CharField())
     passages = PassageSerializer(many=True)
@@ -143,6 +150,31 @@ class SourcesEventSerializer(_EventSerializer):
     mode = serializers.CharField(allow_blank=True)
     model = serializers.CharField(allow_blank=True)
     persona = serializers.CharField(allow_blank=True)
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """A further search of the model: what it wanted, and what came of it."""
+
+    number = serializers.IntegerField(min_value=1)
+    tool = serializers.CharField()
+    what = serializers.CharField(allow_blank=True, help_text="what it looked for")
+    why = serializers.CharField(allow_blank=True, help_text="what it was missing")
+    state = serializers.CharField(help_text="asked, running, done, refused, failed, interrupted")
+    decision = serializers.CharField(
+        allow_blank=True, help_text="the reader's word: allow, allow_all, refuse, time_out"
+    )
+    said = serializers.CharField(allow_blank=True, help_text="why it failed")
+    found = serializers.ListField(
+        child=serializers.IntegerField(), help_text="numbers of its passages"
+    )
+    milliseconds = serializers.IntegerField()
+    retrieval_run = serializers.IntegerField(allow_null=True)
+
+
+class ToolEventSerializer(_EventSerializer, StepSerializer):
+    """A step came to another state; `html` is its line of the page's list."""
+
+    html = serializers.CharField()
 
 
 class StatusEventSerializer(_EventSerializer):
@@ -204,6 +236,7 @@ class ClosedEventSerializer(serializers.Serializer[Any]):
 EVENTS: dict[str, serializers.Serializer[Any] | type[serializers.Serializer[Any]]] = {
     EventType.SOURCES: SourcesEventSerializer,
     EventType.STATUS: StatusEventSerializer,
+    EventType.TOOL: ToolEventSerializer,
     EventType.DELTA: DeltaEventSerializer,
     EventType.BLOCK: BlockEventSerializer,
     EventType.RESET: ResetEventSerializer,

@@ -11,7 +11,8 @@ from typing import Any
 from rest_framework import serializers
 
 from chat.asking_serializers import PresetSerializer
-from chat.event_serializers import CitationSerializer, PassageSerializer
+from chat.event_serializers import CitationSerializer, PassageSerializer, StepSerializer
+from chat.models import ToolUse
 from chat.serializers import ConversationSerializer, FolderSerializer
 
 Shape = serializers.Serializer[Any]
@@ -41,7 +42,7 @@ class OfferedPersonaSerializer(Shape):
 
 
 class OfferedModeSerializer(Shape):
-    """What an answer may rest on."""
+    """What an answer may rest on, or how far its model may search on."""
 
     value = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
@@ -65,6 +66,8 @@ class OptionsSerializer(Shape):
     model_from_vault = serializers.CharField(allow_blank=True)
     persona = serializers.IntegerField(allow_null=True)
     mode = serializers.CharField()
+    tool_uses = OfferedModeSerializer(many=True)
+    tool_use = serializers.CharField()
     notices = _texts()
 
 
@@ -90,6 +93,8 @@ class OwnSettingsSerializer(Shape):
     adds_sources = serializers.BooleanField(allow_null=True)
     follow_ups = serializers.CharField(allow_blank=True)
     shares_unanswered = serializers.BooleanField(allow_null=True)
+    tool_use = serializers.CharField(allow_blank=True)
+    tool_steps = serializers.IntegerField(allow_null=True)
     base_system_prompt = serializers.CharField(help_text="what a reset brings back")
     vaults = VaultChoiceSerializer(many=True)
 
@@ -175,6 +180,8 @@ class MessageSerializer(Shape):
     sources = PassageSerializer(many=True, required=False)
     hidden_sources = serializers.ListField(child=serializers.IntegerField(), required=False)
     retrieval_run = serializers.IntegerField(allow_null=True, required=False)
+    tool_use = serializers.ChoiceField(ToolUse.choices, required=False)
+    steps = StepSerializer(many=True, required=False)
 
 
 class ThreadSerializer(ConversationSerializer):

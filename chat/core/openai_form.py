@@ -82,6 +82,8 @@ def parse_completion(body: Mapping[str, Any], *, conversation: str = "") -> Comp
         instructions=_instructions(told),
         earlier=() if goes_on else _said(earlier[-MOST_MESSAGES:]),
         title_is_final=not conversation,
+        # A client of this form has nobody who could be asked.
+        tool_use="auto" if ask.tool_use == "auto" else "never",
     )
     return Completion(
         ask,

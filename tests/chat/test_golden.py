@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from providers.core.errors import Unreachable
-from providers.core.types import TextDelta, Usage, Withdrawal
+from providers.core.types import TextDelta, ToolCall, Usage, Withdrawal
 from providers.testing import FakeChat
 from tests.cast import Cast
 from tests.chat.world import Socket, World
@@ -65,6 +65,22 @@ async def test_withdrawn_words_say_what_the_golden_file_says(world: World, peopl
     accepted, socket = await ask(world, people)
     reset = normal(await socket.hear_type("reset"), accepted)
     assert reset | {"seq": 4} == GOLDEN["reset"] | {"seq": 4}
+    await socket.disconnect()
+
+
+async def test_a_further_search_says_what_the_golden_file_says(world: World, people: Cast) -> None:
+    call = ToolCall("c1", "search", '{"query": "the cause", "why": "only the date is known"}')
+    FakeChat.play(call, Usage(1, 1, "tool"))
+    FakeChat.play(WORDS, Usage(120, 6))
+    socket = await world.socket(people.mate)
+    await socket.say(type="ask", id="a1", text=QUESTION, tool_use="auto")
+    accepted = await socket.hear()
+    while (frame := await socket.hear_type("tool"))["state"] != "done":
+        pass
+    told = normal(frame, accepted) | {"seq": 4, "milliseconds": 7}
+    html = re.sub(r" · \d+ ms", "", told["html"])
+    told["html"] = " ".join(re.sub(r"<svg.*?</svg>", "", html).split())
+    assert told == GOLDEN["tool"]
     await socket.disconnect()
 
 
