@@ -13,6 +13,7 @@ from retrieval.evaluation import would_be_worse
 from retrieval.models import EvalRun, RetrievalRun, RetrievalSettings
 from retrieval.options import knobs_of, site_knobs
 from retrieval.presenters.evaluation import figures, measures_of, verdict
+from retrieval.tasks import request_changed_evaluations
 
 CONFIRMED = "_saved_although_worse"
 
@@ -93,6 +94,7 @@ class RetrievalSettingsAdmin(admin.ModelAdmin[RetrievalSettings]):
     ) -> None:
         obj.pk = 1
         super().save_model(request, obj, form, change)
+        request_changed_evaluations()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return not RetrievalSettings.objects.exists() and super().has_add_permission(request)

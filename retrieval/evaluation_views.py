@@ -18,6 +18,7 @@ from retrieval.evaluation import (
     CannotAdd,
     add_question,
     cancel_run,
+    fall_of,
     read_golden_notes,
     remove_question,
     start_run,
@@ -29,6 +30,7 @@ from retrieval.models import EvalQuestion, EvalRun
 from retrieval.options import site_knobs
 from retrieval.presenters.evaluation import (
     change_rows,
+    fall_row,
     figure_rows,
     figures,
     measures_of,
@@ -53,7 +55,8 @@ def evaluations(request: HttpRequest) -> HttpResponse:
     vaults = list(evaluated_by(request.user).order_by("name"))
     if len(vaults) == 1:
         return redirect("evaluation", vaults[0].slug)
-    return render(request, "retrieval/evaluations.html", {"vaults": vaults})
+    rows = [(vault, fall_row(fall_of(vault))) for vault in vaults]
+    return render(request, "retrieval/evaluations.html", {"rows": rows})
 
 
 @login_required
@@ -185,6 +188,7 @@ def _page(
         "rows": run_rows(runs, vault.slug, base, names=_names(runs)),
         "form": knobs or knob_form({}, base),
         "typed": typed or {},
+        "fall": fall_row(fall_of(vault)),
         "is_out_of_date": newest is not None and is_out_of_date(newest, knobs=base),
     }
     return render(request, "retrieval/evaluation.html", context, status=status)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from retrieval.evaluation import go_on
+from retrieval.evaluation import go_on, start_due_runs
 from retrieval.models import EvalRun
+from retrieval.options import site_knobs
 from vault import jobs
 from vault.jobs import Again, GiveUp
 from vault.models import Job
 
 # Seconds of questions in one job: embedding notes never waits long behind it.
 EVALUATE_SLICE = 3.0
+# Seconds until vaults that are being read or embedded are looked at again.
+SETTLED_AGAIN = 20.0
 
 
 def request_evaluation(run: EvalRun) -> Job:
@@ -27,3 +30,19 @@ def evaluate_job(job: Job) -> Again | None:
         return None
     jobs.report(job, stage="evaluate", done=run.done, total=run.total)
     return Again()
+
+
+def request_changed_evaluations() -> Job:
+    """Something changed by which questions may be found better or less well."""
+    return jobs.want("evaluate_changes", key="evaluate_changes")
+
+
+def evaluate_changes_job(job: Job) -> Again | None:
+    """Begin the runs that are due; look again while a vault is at work.
+
+    The settings have it after a sync and after a switch of models.
+    """
+    started, is_waiting = start_due_runs(site_knobs())
+    for run in started:
+        request_evaluation(run)
+    return Again(after=SETTLED_AGAIN) if is_waiting else None

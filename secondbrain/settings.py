@@ -195,6 +195,7 @@ JOB_HANDLERS = {
     "check": "vault.index_tasks.check_job",
     "remove": "vault.removal_tasks.remove_job",
     "evaluate": "retrieval.tasks.evaluate_job",
+    "evaluate_changes": "retrieval.tasks.evaluate_changes_job",
     **(
         {
             "chat_sweep": "chat.tasks.sweep_job",
@@ -204,8 +205,9 @@ JOB_HANDLERS = {
         else {}
     ),
 }
-# Kinds of jobs that are wanted when a sync changed a vault.
-JOBS_AFTER_SYNC = ["chat_unanswered"] if "chat" in MODULES else []
+# Kinds of jobs that are wanted when a sync changed a vault, and when another model serves it.
+JOBS_AFTER_SYNC = ["evaluate_changes", *(["chat_unanswered"] if "chat" in MODULES else [])]
+JOBS_AFTER_SWITCH = ["evaluate_changes"]
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.
 CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""

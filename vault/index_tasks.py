@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.utils import timezone
 
 from providers.core.errors import ProviderError
@@ -38,6 +39,8 @@ def request_new_model(vault_id: int) -> None:
     request_sync(vault_id)  # another model may take shorter chunks
     request_embed(vault_id)
     request_cleanup(vault_id)
+    for kind in settings.JOBS_AFTER_SWITCH:
+        jobs.want(kind, key=kind)
 
 
 def request_cleanup(vault_id: int) -> Job:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from retrieval.evaluation.changes import fall_of, start_due_runs
 from retrieval.evaluation.questions import (
     CannotAdd,
     add_question,
@@ -19,10 +20,12 @@ __all__ = [
     "add_question",
     "ask_all",
     "cancel_run",
+    "fall_of",
     "go_on",
     "questions_of",
     "read_golden_notes",
     "remove_question",
+    "start_due_runs",
     "start_run",
     "would_be_worse",
 ]

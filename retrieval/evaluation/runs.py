@@ -29,6 +29,8 @@ from vault.staleness import fingerprint
 
 # Questions between two looks at whether somebody cancelled.
 _BATCH = 5
+# What of an index decides which passages there are and how they are compared.
+SIZES = ("space", "chunk_tokens", "chunk_overlap", "chunk_minimum")
 
 
 def start_run(vault: Vault, *, knobs: Knobs, user: User | None, label: str = "") -> EvalRun:
@@ -115,8 +117,7 @@ def previous_of(run: EvalRun) -> EvalRun | None:
 def is_out_of_date(run: EvalRun, *, knobs: Knobs) -> bool:
     """Whether model, chunking or settings changed since: the figures may be others now."""
     now = index_of(run.vault)
-    sizes = ("space", "chunk_tokens", "chunk_overlap", "chunk_minimum")
-    is_other_index = any(run.index.get(name) != now[name] for name in sizes)
+    is_other_index = any(run.index.get(name) != now[name] for name in SIZES)
     known = set(EvalQuestion.objects.filter(vault=run.vault).values_list("text", flat=True))
     is_other_set = known != {row["text"] for row in run.results}
     return is_other_index or is_other_set or knobs_from(run.knobs) != knobs

@@ -21,7 +21,7 @@ MOST_SECONDS = 20.0
 def would_be_worse(before: Knobs, after: Knobs) -> Comparison | None:
     """Both knobs over golden questions of all vaults; None when there are none, or when
     nothing of a ranking differs."""
-    before, after = _ranking(before), _ranking(after)
+    before, after = ranking_knobs(before), ranking_knobs(after)
     if before == after:
         return None
     first: dict[str, Scores] = {}
@@ -38,7 +38,7 @@ def would_be_worse(before: Knobs, after: Knobs) -> Comparison | None:
     return compare(first, second) if first else None
 
 
-def _ranking(knobs: Knobs) -> Knobs:
+def ranking_knobs(knobs: Knobs) -> Knobs:
     """`knobs` without what only chooses among candidates for an answer."""
     plain = Knobs()
     return replace(

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from retrieval.core.comparing import Change, Comparison
 from retrieval.core.metrics import MEASURES, Scores
 from retrieval.core.types import Knobs
+from retrieval.evaluation.changes import Fall
 from retrieval.evaluation.runs import knobs_from
 from retrieval.knob_form import describe, knob_query
 from retrieval.models import EvalRun
@@ -78,6 +79,16 @@ class RunRow:
     knobs: str
     who: str
     figures: tuple[Figure, ...]
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FallRow:
+    """That a change made search worse: how much, how many questions, where to see which."""
+
+    verdict: str
+    worse: int
+    better: int
     url: str
 
 
@@ -155,6 +166,19 @@ def verdict(found: Comparison) -> str:
     return _("About the same: nDCG@10 %(delta)s over %(questions)d questions.") % values
 
 
+def fall_row(fall: Fall | None) -> FallRow | None:
+    """The notice of `fall`; None where nothing fell."""
+    if fall is None:
+        return None
+    address = reverse("evaluation-run", args=[fall.run.vault.slug, fall.run.pk])
+    return FallRow(
+        verdict(fall.found),
+        len(fall.found.worse),
+        len(fall.found.better),
+        f"{address}?{urlencode({'with': fall.before.pk})}",
+    )
+
+
 def measures_of(scores: Scores) -> dict[str, float]:
     """Scores as figures wants them."""
     return {name: getattr(scores, name) for name in MEASURES}
@@ -198,7 +222,7 @@ def _run_row(
     return RunRow(
         run=run,
         knobs=describe(knobs_from(run.knobs), base),
-        who=names.get(run.user_id or 0, ""),
+        who=names.get(run.user_id or 0, "") or _("by itself"),
         figures=figures(scores, before.metrics["all"] if before else None) if scores else (),
         url=reverse("evaluation-run", args=[slug, run.pk]),
     )
