@@ -233,6 +233,7 @@ def _hit(
         score=candidate.score,
         marks=snippet.marks,
         properties=shown_properties(note.properties),
+        summary=chunk.summary if chunk else "",
     )
 
 

@@ -17,6 +17,7 @@ from vault.core.embeds import embedded_span
 from vault.core.file_kinds import PICTURE_SUFFIXES, is_picture
 from vault.core.graph import Line, Spot, lay_out
 from vault.core.rendering import (
+    OutlineEntry,
     RenderedNote,
     Resolved,
     ShowEmbedded,
@@ -28,7 +29,7 @@ from vault.core.rendering import (
     render_plain,
 )
 from vault.core.types import NoteKind
-from vault.models import Link, Note, ScrubFinding
+from vault.models import Chunk, Link, Note, ScrubFinding
 from vault.pictures import picture_finder
 from vault.properties import Property, properties_of
 from vault.related import related_notes
@@ -36,6 +37,7 @@ from vault.related import related_notes
 # Longer notes are shown as they stand in the file: a page must not parse for seconds.
 LONGEST_PARSED = 200_000
 MOST_LINKED = 50
+MOST_GISTS = 60
 # Embedded parts on one page, one inside the other, and characters of each.
 MOST_EMBEDDED = 40
 DEEPEST_EMBEDDED = 3
@@ -85,6 +87,16 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
+class Gist:
+    """A model's line about a passage, with the heading that the passage stands under."""
+
+    text: str
+    heading: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class NotePage:
     """A note with what surrounds it. Every note listed may be read by the reader."""
 
@@ -98,8 +110,17 @@ class NotePage:
     related: tuple[Note, ...]
     near: Near | None
     findings: int
+    gists: tuple[Gist, ...]
     previous: Note | None
     following: Note | None
+
+    @property
+    def outline(self) -> list[tuple[OutlineEntry, str]]:
+        """Headings, each with what the first passage under it says, where that is known."""
+        said: dict[str, str] = {}
+        for gist in self.gists:
+            said.setdefault(gist.heading, gist.text)
+        return [(entry, said.get(entry.text, "")) for entry in self.rendered.outline]
 
     @property
     def then_html(self) -> str:
@@ -141,8 +162,17 @@ def note_page(
         related=tuple(row for row, _ in related),
         near=_near(note, (*linked, *linking)),
         findings=ScrubFinding.objects.filter(note=note).count(),
+        gists=_gists(note),
         previous=_beside(readable, note, following=False),
         following=_beside(readable, note, following=True),
+    )
+
+
+def _gists(note: Note) -> tuple[Gist, ...]:
+    chunks = Chunk.objects.filter(note=note).exclude(summary="").order_by("ordinal")
+    rows = chunks.values_list("summary", "heading_path", "start", "end")[:MOST_GISTS]
+    return tuple(
+        Gist(summary, path[-1] if path else "", start, end) for summary, path, start, end in rows
     )
 
 

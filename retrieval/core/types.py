@@ -124,7 +124,8 @@ class Hit:
     """One note on the search page, with its best passage.
 
     `snippet` is plain text; `marks` are the character ranges in it that matched. `span` is
-    the place of the passage in the note's body. `rank` counts from 1.
+    the place of the passage in the note's body. `rank` counts from 1. `summary` is a model's
+    line about the passage, where the vault has such lines.
     """
 
     rank: int
@@ -141,6 +142,7 @@ class Hit:
     score: float = 0.0
     marks: tuple[tuple[int, int], ...] = ()
     properties: dict[str, Any] = field(default_factory=dict)
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

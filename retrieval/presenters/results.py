@@ -41,7 +41,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class HitRow:
-    """One result of the page. `places`: vault, folders and headings, outermost first."""
+    """One result of the page. `places`: vault, folders and headings, outermost first;
+    `summary`: what the passage says, in a line of a model's."""
 
     title: str
     url: str
@@ -51,6 +52,7 @@ class HitRow:
     updated: datetime
     superseded_by: str
     status: str
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def _hit_row(hit: Hit) -> HitRow:
         updated=hit.updated,
         superseded_by=_plain(hit.properties.get("superseded_by", "")),
         status=_plain(hit.properties.get("status", "")),
+        summary=hit.summary,
     )
 
 

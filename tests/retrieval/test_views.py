@@ -14,6 +14,7 @@ from django.utils.html import escape
 from retrieval.presenters.results import segments
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_note
+from vault.models import Chunk
 
 pytestmark = pytest.mark.django_db
 
@@ -138,3 +139,8 @@ def test_segments_joined_are_the_text() -> None:
     pieces = segments("one two three", [(0, 3), (8, 13)])
     assert "".join(piece.text for piece in pieces) == "one two three"
     assert [piece.text for piece in pieces if piece.is_marked] == ["one", "three"]
+
+
+def test_a_hit_shows_what_a_model_said_of_its_passage(library: Cast) -> None:
+    Chunk.objects.filter(note__path="Ops/Pumps.md").update(summary="Where the <blue> pump is.")
+    assert "Where the &lt;blue&gt; pump is." in text_of(page(library.owner, q="blue pump"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from tests.cast import Cast
@@ -10,7 +11,7 @@ from tests.vault.core.rendering.page import Page
 from tests.vault.notes import make_link, make_model, make_note, make_vector
 from vault import note_page as module
 from vault.access import User
-from vault.models import Note, ScrubFinding, VaultMember
+from vault.models import Chunk, Note, ScrubFinding, VaultMember
 from vault.note_page import CitedText, NotePage, note_page
 from vault.presenters import PageAddresses
 
@@ -245,3 +246,25 @@ def test_the_picture_shows_notes_around_and_no_closed_one(cast: Cast) -> None:
     assert len(part.lines) == 1
     alone = make_note(cast.vault, "alone.md")
     assert note_page(cast.owner, alone, addresses=PageAddresses()).near is None
+
+
+def test_what_a_model_said_of_passages_stands_at_their_headings_and_in_a_list(cast: Cast) -> None:
+    body = "# A\n\nOne.\n\n## B\n\nTwo.\n"
+    note = make_note(cast.vault, "a.md", body)
+    for ordinal, (path, summary, start) in enumerate(
+        [(["A"], "What one says.", 0), (["A", "B"], "", 11), (["A", "B"], "<b>Two</b>.", 17)]
+    ):
+        Chunk.objects.create(
+            vault=cast.vault, note=note, ordinal=ordinal, heading_path=path, content="x",
+            summary=summary, start=start, end=start + 4, start_line=1, end_line=1, tokens=1,
+            embed_hash="x",
+        )  # fmt: skip
+    page = open_page(cast, note)
+    assert [(entry.text, gist) for entry, gist in page.outline] == [
+        ("A", "What one says."), ("B", "<b>Two</b>."),
+    ]  # fmt: skip
+    client = Client()
+    client.force_login(cast.mate)
+    html = client.get("/vaults/team/notes/a.md").content.decode()
+    assert 'title="What one says."' in html
+    assert '<a href="?span=17-21">&lt;b&gt;Two&lt;/b&gt;.</a>' in html
