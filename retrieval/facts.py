@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import connection
 from django.utils.translation import gettext as _
@@ -12,19 +14,39 @@ from providers.models import EmbeddingModel
 from vault.core.types import Scope
 from vault.models import Vault
 from vault.staleness import fingerprint
+from vault.vector_index import index_name
 
-# Up to here an exact scan of the scope costs 3 to 4 ms on one core (halfvec, 384
-# dimensions) and misses nothing; a filtered HNSW scan of a small scope is slower and finds
-# 17 to 80 % of what it should. Measured at 150,000 chunks in all.
-EXACT_UP_TO = 10_000
-# Counting further than EXACT_UP_TO changes no decision. Each vault gets its share of the
-# counting, but at least this many chunks.
-_LEAST_COUNTED = 500
+# The cost rule, in rows of an exact scan. An exact scan of a scope reads every vector of it and
+# misses nothing. An index scan looks at EF_SEARCH rows at least, and where the scope is a part
+# of what the index holds, at so many that the wanted ones are among them; it misses some. One
+# row by the index costs as much as ROWS_A_VISIT of an exact scan (halfvec, 384 dimensions).
+# Measured by benchmarks/retrieval_speed.py, scopes of 2,000 to 200,000 passages.
+ROWS_A_VISIT = 72
+# Rows that an index scan looks at: what recall@10 of 0.97 takes at 200,000 passages.
+EF_SEARCH = 400
+# What the vector arm hands over at least.
+_WANTED = 50
+# Counting rows costs a microsecond for ten. Each vault gets its share of the counting, but at
+# least so many; beyond it, the number of the last count of words is taken.
+_COUNTED, _LEAST_COUNTED = 10_000, 500
+# Up to here all text can be read for what stands in it as typed.
+_READABLE = 10_000
+
+
+def is_cheaper_exactly(chunks: int, *, indexed: int) -> bool:
+    """Whether a scope of `chunks` passages is compared one by one rather than by an index
+    that holds `indexed` vectors of it and of others."""
+    visits = max(EF_SEARCH, _WANTED * indexed / max(1, chunks))
+    return chunks <= ROWS_A_VISIT * visits
 
 
 @dataclass(frozen=True, slots=True)
 class VaultFacts:
-    """A vault of the scope. `chunks` and `vectors` are counted up to a limit."""
+    """A vault of the scope. `chunks` and `vectors` are counted up to a limit.
+
+    `size` is the number of chunks beyond it too, as the last count of words knew it; None
+    where that was never counted.
+    """
 
     vault_id: int
     slug: str
@@ -32,13 +54,14 @@ class VaultFacts:
     model: EmbeddingModel | None
     chunks: int
     vectors: int
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeFacts:
     """The vaults, the text configurations present, and how vectors are stored.
 
-    `is_small`: everything was counted and exact search is the cheaper way.
+    `is_small`: exact search is the cheaper way (`is_cheaper_exactly`).
     """
 
     vaults: tuple[VaultFacts, ...]
@@ -49,8 +72,13 @@ class ScopeFacts:
 
     @property
     def chunks(self) -> int:
-        """Chunks counted in the scope."""
-        return sum(vault.chunks for vault in self.vaults)
+        """Chunks of the scope, as far as is known."""
+        return sum(max(vault.chunks, vault.size or 0) for vault in self.vaults)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether reading all its text for one search is bearable."""
+        return self.is_small and self.chunks <= _READABLE
 
     @property
     def models(self) -> dict[EmbeddingModel, tuple[int, ...]]:
@@ -71,57 +99,95 @@ class ScopeFacts:
 
 
 def scope_facts(scope: Scope) -> ScopeFacts:
-    """Look at what `scope` holds: two queries, counting at most EXACT_UP_TO rows or so."""
+    """Look at what `scope` holds: two queries, counting some ten thousand rows at most."""
     vaults = Vault.objects.filter(pk__in=scope.vault_ids).select_related(
         "embedding_model__provider"
     )
     rows = list(vaults.order_by("pk"))
-    limit = max(_LEAST_COUNTED, EXACT_UP_TO // max(1, len(rows)))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _COUNTS,
-            {
-                "vaults": [vault.pk for vault in rows],
-                "models": [vault.embedding_model_id or 0 for vault in rows],
-                "spaces": [
-                    fingerprint(vault.embedding_model) if vault.embedding_model else ""
-                    for vault in rows
-                ],
-                "limit": limit,
-            },
-        )
-        counted = {row[0]: row[1:] for row in cursor.fetchall()}
+    limit = max(_LEAST_COUNTED, _COUNTED // max(1, len(rows)))
+    counted = _counted(rows, limit)
     facts = tuple(
         VaultFacts(
             vault.pk,
             vault.slug,
             vault.name,
             vault.embedding_model,
-            counted[vault.pk][1],
-            counted[vault.pk][2],
+            chunks=counted[vault.pk].chunks,
+            vectors=counted[vault.pk].vectors,
+            size=_size(counted[vault.pk], limit),
         )
         for vault in rows
     )
-    is_small = all(vault.chunks < limit for vault in facts)
+    sizes = [vault.size for vault in facts]
+    known = [size for size in sizes if size is not None]
+    indexed = max((int(row.indexed) for row in counted.values()), default=0)
     return ScopeFacts(
         vaults=facts,
-        text_configs=_text_configs(counted, include_all=not is_small),
-        has_halfvec=any(columns[3] == "halfvec" for columns in counted.values()),
-        has_trigrams=any(columns[4] for columns in counted.values()),
-        is_small=is_small,
+        text_configs=tuple(sorted({name for row in counted.values() for name in row.configs})),
+        has_halfvec=any(row.kind == "halfvec" for row in counted.values()),
+        has_trigrams=any(row.has_trigrams for row in counted.values()),
+        is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
     )
 
 
-# For each vault: text configurations, chunks, vectors of its model as it is now, type of the
-# column.
+class _Counted(NamedTuple):
+    """A row of _COUNTS."""
+
+    configs: list[str]
+    chunks: int
+    vectors: int
+    last_count: int
+    indexed: float
+    kind: str
+    has_trigrams: bool
+
+
+def _counted(vaults: Sequence[Vault], limit: int) -> dict[int, _Counted]:
+    models = [vault.embedding_model for vault in vaults]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _COUNTS,
+            {
+                "vaults": [vault.pk for vault in vaults],
+                "models": [model.pk if model else 0 for model in models],
+                "spaces": [fingerprint(model) if model else "" for model in models],
+                "indexes": [index_name(model) if model else "" for model in models],
+                "limit": limit,
+            },
+        )
+        return {row[0]: _Counted(*row[1:]) for row in cursor.fetchall()}
+
+
+def _size(row: _Counted, limit: int) -> int | None:
+    if row.chunks < limit:
+        return row.chunks
+    return row.last_count if row.last_count >= limit else None
+
+
+# For each vault: text configurations (each found by one step through their index), chunks,
+# vectors of its model as it is now, chunks when words were last counted, vectors in the index
+# of its model, type of the column. Both counts read indexes alone.
 _COUNTS = """
-SELECT v.id, counted.configs, counted.chunks, vectors.found, stored.kind,
-    EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm')
-FROM unnest(%(vaults)s::bigint[], %(models)s::bigint[], %(spaces)s::text[])
-    AS v(id, model_id, space)
+SELECT v.id, COALESCE(present.configs, '{}'), counted.chunks, vectors.found,
+    COALESCE((SELECT sum(chunks) FROM vault_lexicalcorpus WHERE vault_id = v.id), 0)::bigint,
+    COALESCE((SELECT reltuples FROM pg_class WHERE oid = to_regclass(NULLIF(v.index, ''))), 0),
+    stored.kind, EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm')
+FROM unnest(%(vaults)s::bigint[], %(models)s::bigint[], %(spaces)s::text[], %(indexes)s::text[])
+    AS v(id, model_id, space, index)
 CROSS JOIN LATERAL (
-    SELECT array_agg(DISTINCT seen.text_config::text) AS configs, count(*) AS chunks
-    FROM (SELECT text_config FROM vault_chunk WHERE vault_id = v.id LIMIT %(limit)s) AS seen
+    WITH RECURSIVE step(config) AS (
+        (SELECT text_config FROM vault_chunk WHERE vault_id = v.id ORDER BY text_config LIMIT 1)
+        UNION ALL
+        SELECT (SELECT c.text_config FROM vault_chunk c
+            WHERE c.vault_id = v.id AND c.text_config > step.config
+            ORDER BY c.text_config LIMIT 1)
+        FROM step WHERE step.config IS NOT NULL
+    )
+    SELECT array_agg(config::text) FILTER (WHERE config IS NOT NULL) AS configs FROM step
+) AS present
+CROSS JOIN LATERAL (
+    SELECT count(*) AS chunks
+    FROM (SELECT 1 FROM vault_chunk WHERE vault_id = v.id LIMIT %(limit)s) AS seen
 ) AS counted
 CROSS JOIN LATERAL (
     SELECT count(*) AS found FROM (
@@ -135,20 +201,6 @@ CROSS JOIN (
     WHERE attrelid = 'vault_chunkvector'::regclass AND attname = 'vector'
 ) AS stored
 """
-
-_ALL_CONFIGS = "SELECT DISTINCT text_config FROM vault_lexicalcorpus WHERE vault_id = ANY(%s)"
-
-
-def _text_configs(
-    counted: dict[int, tuple[list[str] | None, int, int, str, bool]], *, include_all: bool
-) -> tuple[str, ...]:
-    """Configurations seen; in a scope too large to count, those of the word counts too."""
-    found = {config for columns in counted.values() for config in columns[0] or ()}
-    if include_all:
-        with connection.cursor() as cursor:
-            cursor.execute(_ALL_CONFIGS, [list(counted)])
-            found |= {config for (config,) in cursor.fetchall()}
-    return tuple(sorted(found))
 
 
 def _gap(vault: VaultFacts) -> str:

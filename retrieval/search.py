@@ -125,7 +125,7 @@ async def _text_arm(
         reason = _("Search by meaning alone was asked for.")
     elif len(notes) >= FEW:
         reason = _("Keywords found enough.")
-    elif not plan.facts.is_small:
+    elif not plan.facts.is_readable:
         reason = _("Too much text here to read it all.")
     elif query.phrases or query.excluded:
         reason = _("Phrases and excluded words are for the other arms.")

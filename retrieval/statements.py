@@ -22,7 +22,7 @@ from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pat
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
-from retrieval.facts import ScopeFacts
+from retrieval.facts import EF_SEARCH, ScopeFacts
 from retrieval.filters import note_condition
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
@@ -36,8 +36,6 @@ from vault.vector_index import model_condition, vector_cast, vector_expression
 EVERY_LEXEME_UP_TO = 2_000
 # Rows that ts_rank lets through to exact BM25: equals BM25 over all rows (nDCG@10).
 POOL = 200
-# ef_search for a filtered index scan: recall@50 0.96 at 100,000 chunks.
-EF_SEARCH = 200
 MOST_EF_SEARCH = 1_000
 # A search that takes longer has gone wrong; the connection is worth more.
 TIMEOUT_MS = 10_000
@@ -256,7 +254,7 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
     """The lexical arm, or an empty list in its place."""
     if not runs:
         return (fill(keyword_sql.NO_LEXICAL, mended=keyword_sql.NOT_MENDED),)
-    is_tiny = facts.is_small and facts.chunks <= EVERY_LEXEME_UP_TO
+    is_tiny = facts.is_readable and facts.chunks <= EVERY_LEXEME_UP_TO
     lexical = fill(
         keyword_sql.LEXICAL,
         quoted_lexeme=sql.quoted("lexeme"),

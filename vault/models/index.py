@@ -131,7 +131,13 @@ class ChunkVector(models.Model):
                 fields=["embedding_model", "vault", "chunk"], name="chunkvector_once_per_model"
             )
         ]
-        indexes = [models.Index(fields=["embedding_model", "embed_hash"])]
+        indexes = [
+            models.Index(fields=["embedding_model", "embed_hash"]),
+            # Every search asks how many vectors of the model, as it is now, a vault has.
+            models.Index(
+                fields=["embedding_model", "vault", "fingerprint"], name="chunkvector_space"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"vector of chunk {self.chunk_id}"

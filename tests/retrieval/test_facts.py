@@ -1,0 +1,78 @@
+"""What a search knows of its scope, and by which path vectors are compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval import facts
+from retrieval.facts import is_cheaper_exactly, scope_facts
+from tests.cast import Cast
+from tests.retrieval.library import embed, make_embedding_model, write_note
+from vault.access import scope_for
+from vault.lexemes import refresh_lexemes
+from vault.models import ChunkVector
+
+
+@pytest.mark.parametrize(
+    ("chunks", "indexed", "exactly"),
+    [
+        (0, 0, True),
+        (10_000, 10_000, True),
+        (28_000, 28_000, True),
+        (30_000, 30_000, False),
+        (200_000, 200_000, False),
+        # Of a large index an index scan would have to pass most rows over.
+        (400, 1_000_000, True),
+        (50_000, 1_000_000, True),
+        (100_000, 1_000_000, False),
+        (1_000_000, 1_000_000, False),
+    ],
+)
+def test_a_scope_is_compared_one_by_one_where_that_costs_less(
+    chunks: int, indexed: int, *, exactly: bool
+) -> None:
+    assert is_cheaper_exactly(chunks, indexed=indexed) is exactly
+
+
+@pytest.fixture
+def four(cast: Cast) -> Cast:
+    """Four passages, where more than two are not counted."""
+    write_note(cast.vault, "a.md", "one", "two", "three", text_config="english")
+    write_note(cast.vault, "b.md", "eins", text_config="german")
+    embed(cast.vault, make_embedding_model())
+    return cast
+
+
+@pytest.fixture
+def counts_to_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "_COUNTED", 2)
+    monkeypatch.setattr(facts, "_LEAST_COUNTED", 2)
+
+
+@pytest.mark.django_db
+def test_every_text_configuration_is_known(four: Cast) -> None:
+    assert scope_facts(scope_for(four.owner)).text_configs == ("english", "german")
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("counts_to_two")
+def test_beyond_the_counting_the_last_count_of_words_says_how_much_there_is(four: Cast) -> None:
+    refresh_lexemes(force=True)
+    known = scope_facts(scope_for(four.owner))
+    assert (known.chunks, known.is_small, known.gaps()) == (4, True, ())
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("counts_to_two")
+def test_a_vault_that_was_never_counted_whole_is_left_to_the_index(four: Cast) -> None:
+    known = scope_facts(scope_for(four.owner))
+    assert not known.is_small
+    assert not known.is_readable
+    assert known.gaps() == ()
+
+
+@pytest.mark.django_db
+def test_a_chunk_without_a_vector_is_a_gap(four: Cast) -> None:
+    assert scope_facts(scope_for(four.owner)).gaps() == ()
+    ChunkVector.objects.filter(chunk__content="two").delete()
+    assert "Some of" in scope_facts(scope_for(four.owner)).gaps()[0]
