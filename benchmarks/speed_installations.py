@@ -255,14 +255,14 @@ def _build_index(model: Any) -> None:
     """The index that vault/vector_index.py builds, with memory for all of it."""
     from django.db import connection
 
-    from vault.vector_index import index_name, model_condition, vector_cast
+    from vault.vector_index import BUILD_WIDTH, index_name, vector_cast
 
     with connection.cursor() as cursor:
         cursor.execute("SET maintenance_work_mem = '3GB'")
         cursor.execute(
             f"CREATE INDEX {index_name(model)} ON vault_chunkvector USING hnsw "
-            f"((vector::{vector_cast(model)}) halfvec_cosine_ops) WHERE "
-            + model_condition(model, table="vault_chunkvector").replace("vault_chunkvector.", "")
+            f"((vector::{vector_cast(model)}) halfvec_cosine_ops) "
+            f"WITH (ef_construction = {BUILD_WIDTH}) WHERE embedding_model_id = {model.pk}"
         )
         cursor.execute("RESET maintenance_work_mem")
 

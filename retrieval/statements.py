@@ -303,16 +303,24 @@ def _meaning(
 def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:
     vector = vector_expression(arm.model, table="v")
     asked = f"%(query_{number})s::{vector_cast(arm.model)}"
-    return fill(
-        sql.NEAREST,
-        number=number,
-        condition=model_condition(arm.model, table="v"),
-        distance=f"({vector} <=> {asked})",
-        # The planner takes HNSW even for 182 rows: an expression hides the index.
-        exactly=" + 0" if facts.is_small else "",
-        filters=fill(sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE",
-        depth=int(depth),
-    )
+    parts = {
+        "number": number,
+        "condition": model_condition(arm.model, table="v"),
+        "distance": f"({vector} <=> {asked})",
+        "depth": int(depth),
+    }
+    filtered = fill(sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
+    if sql.ALLOWED_CHUNKS in filters and not facts.is_small:
+        return fill(
+            sql.NEAREST_IN_NOTES,
+            **parts,
+            narrow=sql.NARROW_NOTES,
+            filters=filters,
+            filtered=filtered,
+        )
+    # The planner takes HNSW even for 182 rows: an expression hides the index.
+    exactly = " + 0" if facts.is_small else ""
+    return fill(sql.NEAREST, **parts, exactly=exactly, filters=filtered)
 
 
 def _foreign(query: ParsedQuery) -> tuple[str, dict[str, Any]]:

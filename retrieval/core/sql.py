@@ -102,6 +102,28 @@ near_{number} AS MATERIALIZED (
     ORDER BY {distance}{exactly}
     LIMIT {depth}
 )"""
+# The notes that filters and folders let through may be few in what the index holds: it would
+# pass nearly all of it over, and give up before it has enough. Then their vectors are compared
+# one by one. Which way is taken is known once they are counted, and only that one runs.
+NARROW_NOTES = 1_000
+NEAREST_IN_NOTES = """
+narrow_{number} AS MATERIALIZED (
+    SELECT count(*) <= {narrow} AS holds FROM (SELECT 1 FROM allowed LIMIT {narrow} + 1) AS few
+),
+near_{number} AS MATERIALIZED (
+    (SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
+    FROM allowed JOIN vault_chunk c ON c.note_id = allowed.id JOIN vault_chunkvector v
+        ON v.chunk_id = c.id AND v.vault_id = c.vault_id AND {condition}
+    WHERE (SELECT holds FROM narrow_{number}) AND c.vault_id = ANY(%(vaults_{number})s)
+        AND {filters}
+    ORDER BY {distance} + 0 LIMIT {depth})
+    UNION ALL
+    (SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
+    FROM vault_chunkvector v
+    WHERE NOT (SELECT holds FROM narrow_{number}) AND {condition}
+        AND v.vault_id = ANY(%(vaults_{number})s) AND {filtered}
+    ORDER BY {distance} LIMIT {depth})
+)"""
 # The vector of a text that was rewritten since (another hash), or of another make of the
 # model, is dropped.
 CURRENT = """

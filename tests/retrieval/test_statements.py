@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 
 from providers.models import EmbeddingModel
+from retrieval.core import sql
 from retrieval.core.query import parse_query
 from retrieval.core.types import Knobs, Mode
 from retrieval.facts import ScopeFacts, scope_facts
@@ -34,10 +35,10 @@ def unit(vector: Any) -> Vector:
     return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
-def fill(vault: Vault, model: EmbeddingModel, vectors: list[Vector]) -> None:
+def fill(vault: Vault, model: EmbeddingModel, vectors: list[Vector], *, path: str = "n.md") -> None:
     """One note with a chunk for each vector."""
     note = Note.objects.create(
-        vault=vault, path="n.md", title="n", content_hash="x", file_modified="2026-01-01T00:00Z"
+        vault=vault, path=path, title="n", content_hash="x", file_modified="2026-01-01T00:00Z"
     )
     chunks = Chunk.objects.bulk_create(
         Chunk(
@@ -57,6 +58,17 @@ def fill(vault: Vault, model: EmbeddingModel, vectors: list[Vector]) -> None:
     vault.save()
 
 
+def build_index(model: EmbeddingModel) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(
+            f"CREATE INDEX {index_name(model)} ON vault_chunkvector USING hnsw "
+            f"((vector::{vector_cast(model)}) halfvec_cosine_ops) "
+            f"WHERE {model_condition(model)}"
+        )
+        cursor.execute("ANALYZE vault_chunkvector")
+
+
 @pytest.fixture
 def crowd(cast: Cast) -> tuple[Scope, ScopeFacts, VectorArm]:
     """A vault of 40 vectors far from the query beside one of 3,000, under one index."""
@@ -66,14 +78,7 @@ def crowd(cast: Cast) -> tuple[Scope, ScopeFacts, VectorArm]:
     fill(big, model, [unit(v) for v in RANDOM.normal(size=(3000, DIMENSIONS))])
     noise = RANDOM.normal(size=(FAR, DIMENSIONS)) * 0.1
     fill(cast.vault, model, [unit(noise[row] - query) for row in range(FAR)])
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute(
-            f"CREATE INDEX {index_name(model)} ON vault_chunkvector USING hnsw "
-            f"((vector::{vector_cast(model)}) halfvec_cosine_ops) "
-            f"WHERE {model_condition(model)}"
-        )
-        cursor.execute("ANALYZE vault_chunkvector")
+    build_index(model)
     scope = scope_for(cast.owner)
     arm = VectorArm(model, scope.vault_ids, query=query)
     return scope, scope_facts(scope), arm
@@ -196,3 +201,29 @@ def test_the_nearest_word_of_a_typo_is_looked_up_in_the_trigram_index() -> None:
         cursor.execute("EXPLAIN SELECT lexeme FROM vault_lexeme WHERE lexeme %% %s", ["paryoll"])
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "lexeme_trigrams" in plan
+
+
+@pytest.mark.parametrize("narrow", [sql.NARROW_NOTES, 0])
+def test_a_folder_of_one_in_a_hundred_gives_as_many_rows_as_asked(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, *, narrow: int
+) -> None:
+    """Compared one by one where the folder is small, by the index where it is not."""
+    monkeypatch.setattr(sql, "NARROW_NOTES", narrow)
+    model = make_embedding_model(dimensions=DIMENSIONS)
+    query = unit(RANDOM.normal(size=DIMENSIONS))
+    for number in range(100):
+        near = -query if number == 0 else query
+        noise = RANDOM.normal(size=(12, DIMENSIONS)) * 0.1
+        fill(cast.vault, model, [unit(near + row) for row in noise], path=f"{number}/n.md")
+    build_index(model)
+    scope = scope_for(cast.owner)
+    found = run_search(
+        parse_query("pump path:0/", operators=True),
+        scope=scope,
+        facts=replace(scope_facts(scope), is_small=False),
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=10),
+        vectors=[VectorArm(model, scope.vault_ids, query=query)],
+    )
+    own = Chunk.objects.filter(note__path="0/n.md").values_list("pk", flat=True)
+    assert len(found.candidates) == 10
+    assert {candidate.chunk_id for candidate in found.candidates} <= set(own)
