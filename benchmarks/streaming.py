@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "secondbrain.settings")
 os.environ.setdefault("LOG_LEVEL", "ERROR")
+os.environ.setdefault("PROCESS_ROLE", "web")
 
 # As many answers as one person may have written at once.
 PER_PERSON = 5
@@ -34,8 +35,9 @@ PER_PERSON = 5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chats", type=int, default=100)
-    parser.add_argument("--words", type=int, default=200)
-    parser.add_argument("--pause", type=float, default=0.05, help="Seconds between two words.")
+    parser.add_argument("--words", type=int, default=600)
+    parser.add_argument("--pause", type=float, default=0.03, help="Seconds between two words.")
+    parser.add_argument("--spread", type=float, default=5.0, help="Seconds in which all are asked.")
     options = parser.parse_args()
     start_django()
     with people(-(-options.chats // PER_PERSON)) as users:
@@ -103,13 +105,15 @@ async def lateness_of(
     runs = Runs(site_providing())
     asks = [users[number // PER_PERSON] for number in range(chats)]
     followed = await asyncio.gather(
-        *(follow(runs, user, model, number, options.pause) for number, user in enumerate(asks))
+        *(follow(runs, user, model, number, options) for number, user in enumerate(asks))
     )
     await runs.drain(10)
     return sorted(late for one in followed for late in one)
 
 
-async def follow(runs: Any, user: Any, model: Any, number: int, pause: float) -> list[float]:
+async def follow(
+    runs: Any, user: Any, model: Any, number: int, options: argparse.Namespace
+) -> list[float]:
     """The lateness of each frame of one answer, by its last word.
 
     The schedule begins with the answer's first word: what the search before it took is no
@@ -120,7 +124,8 @@ async def follow(runs: Any, user: Any, model: Any, number: int, pause: float) ->
     from chat.core.asking import Ask
     from chat.rights import Caller
 
-    await asyncio.sleep(pause * (number % 10) / 10)
+    pause = options.pause
+    await asyncio.sleep(number * options.spread / options.chats)
     ask = Ask(text=f"Say {number}", mode="no_notes", model=model.pk)
     caller = Caller(user_id=user.pk, token_id=await sync_to_async(token_of)(user))
     turn = await runs.start(ask, caller=caller)

@@ -22,6 +22,7 @@ from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq, parse_uuid
 from chat.core.events import EventType, RunIds, to_wire
 from chat.database import in_database, own_database_thread
 from chat.endings import rights_lost_after
+from chat.gathering import seconds_to_beat
 from chat.rights import Caller, CloseCode, caller_of_session, permission_of
 from chat.runs import Runs, SignedOut, decide_step, runs_here
 
@@ -205,13 +206,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 log.warning("watch_failed", error=type(error).__name__)
                 if clock() - checked > self.most_unchecked:
                     await self._end(CloseCode.TRY_AGAIN)
-            await asyncio.sleep(self.check_every)
+            await asyncio.sleep(seconds_to_beat(clock(), self.check_every))
 
     async def _check_followed(self) -> None:
         """End the socket of who signed out, and each stream that may not be read any more."""
         by_message = {followed.ids.message: followed for followed in self._followed.values()}
-        async with own_database_thread():
-            may = await in_database(permission_of, self._me, message_ids=tuple(by_message))
+        may = await self._runs.permission_of(self._me, by_message)
         if not may.is_signed_in:
             await self._end(CloseCode.SIGNED_OUT)
         for message in may.lost:

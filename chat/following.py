@@ -8,9 +8,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from chat.core.events import Event, RunIds
-from chat.database import in_database
 from chat.endings import rights_lost_after
-from chat.rights import Caller, permission_of
+from chat.rights import Caller
 from chat.runs import SignedOut, runs_here
 
 CHECK_EVERY = 1.0
@@ -30,7 +29,7 @@ async def follow_as(caller: Caller, ids: RunIds, *, after: int = 0) -> AsyncGene
                 done, _ = await asyncio.wait({coming}, timeout=CHECK_EVERY)
                 if time.monotonic() - checked_at >= CHECK_EVERY:
                     checked_at = time.monotonic()
-                    may = await in_database(permission_of, caller, message_ids=(ids.message,))
+                    may = await runs_here().permission_of(caller, (ids.message,))
                     if not may.is_signed_in:
                         raise SignedOut
                     if may.lost:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
 from chat.models import Message, RunEvent, Source
+from chat.told import answers_after
 
 Clean = Callable[[str], str]
 
@@ -22,8 +22,7 @@ def rescrub_kept(vault_id: int, clean: Clean) -> int:
     sources = Source.objects.filter(vault_id=vault_id)
     answers = Message.objects.filter(role=Message.Role.ASSISTANT)
     direct = set(sources.values_list("message_id", flat=True))
-    told = Q(told__has_any_keys=[str(pk) for pk in direct])
-    ids = direct | set(answers.filter(told).values_list("pk", flat=True))
+    ids = direct | answers_after(direct, among=answers)
     changed = sum(_clean_source(source, clean) for source in sources.iterator(200))
     for message_id in ids:
         changed += _clean_answer(message_id, clean)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, transaction
 from django.db.models.functions import Now
 
 from chat.core.events import Event, EventType, RunIds, from_row, said_text, to_row
 from chat.core.rendering import render_answer
 from chat.models import Message, Run, RunEvent
 from chat.notify import tell
-from chat.rights import has_lost_sources
+from chat.rights import lost_to
 from chat.sources import quotables_of
 from chat.steps import end_open_steps
 
@@ -50,21 +51,68 @@ class Close:
     citations: list[dict[str, object]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """What was said in a run since it was last kept; `lease` in seconds from now."""
+
+    run: UUID
+    events: Sequence[Event]
+    lease: float
+
+
 def append_events(run_id: UUID, events: Sequence[Event], *, lease_seconds: float) -> Standing:
     """Keep `events`, renew the lease, and say how the run stands. One transaction."""
+    return _append_all([News(run_id, events, lease_seconds)], waits=True)[run_id]
+
+
+def append_news(news: Sequence[News]) -> list[Standing | Exception]:
+    """As append_events, of many runs in one transaction.
+
+    A run that another transaction holds, and all of them when one has a row that the
+    database refuses, are kept one by one: an answer that is an error is that run's alone.
+    """
+    try:
+        kept = _append_all(news, waits=False)
+    except (DataError, IntegrityError):
+        kept = {}
+    return [kept[each.run] if each.run in kept else _append_one(each) for each in news]
+
+
+def _append_one(news: News) -> Standing | Exception:
+    try:
+        return append_events(news.run, news.events, lease_seconds=news.lease)
+    except (DatabaseError, InterfaceError) as error:
+        return error
+
+
+def _append_all(news: Sequence[News], *, waits: bool) -> dict[UUID, Standing]:
+    """How each run stands now. Without `waits`, a run that is locked is left out."""
     with transaction.atomic():
-        run = _ours(run_id)
-        if run is None:
-            return Standing(is_ours=False)
-        Run.objects.filter(pk=run_id).update(lease_until=Now() + timedelta(seconds=lease_seconds))
-        _append(run_id, events)
-        owner = run.conversation.owner
-        return Standing(
+        runs = _ours([each.run for each in news], waits=waits)
+        own = [each for each in news if each.run in runs]
+        _renew(own)
+        _append({each.run: each.events for each in own})
+        lost = lost_to({run.message_id: run.conversation.owner for run in runs.values()})
+    standings = {
+        run.pk: Standing(
             is_ours=True,
             stop_wanted=run.stop_wanted,
-            user_is_active=owner.is_active,
-            sources_are_readable=not has_lost_sources(owner, run.message_id),
+            user_is_active=run.conversation.owner.is_active,
+            sources_are_readable=run.message_id not in lost,
         )
+        for run in runs.values()
+    }
+    missing = [each.run for each in news if each.run not in runs] if waits else []
+    return standings | {run_id: Standing(is_ours=False) for run_id in missing}
+
+
+def _renew(news: Sequence[News]) -> None:
+    by_lease: dict[float, list[UUID]] = defaultdict(list)
+    for each in news:
+        by_lease[each.lease].append(each.run)
+    for seconds, run_ids in by_lease.items():
+        until = Now() + timedelta(seconds=seconds)
+        Run.objects.filter(pk__in=run_ids).update(lease_until=until)
 
 
 def save_end(run_id: UUID, events: Sequence[Event], close: Close) -> bool:
@@ -73,7 +121,7 @@ def save_end(run_id: UUID, events: Sequence[Event], close: Close) -> bool:
     False when the run is not ours any more: it was deleted, or taken for dead and ended.
     """
     with transaction.atomic():
-        run = _ours(run_id)
+        run = _ours([run_id], waits=True).get(run_id)
         if run is None:
             return False
         _end(run, events, close)
@@ -101,7 +149,7 @@ def want_stop(run_id: UUID) -> None:
     """Ask the process that writes the answer, whichever it is, to stop."""
     with transaction.atomic():
         Run.objects.active().filter(pk=run_id).update(stop_wanted=True)
-        tell(run_id, stop=True)
+        tell([run_id], stop=True)
 
 
 def end_abandoned(run_ids: Iterable[UUID] | None = None) -> int:
@@ -173,26 +221,36 @@ def ids_of(run: Run) -> RunIds:
     return RunIds(run=run.pk, conversation=run.conversation_id, message=run.message_id)
 
 
-def _ours(run_id: UUID) -> Run | None:
-    return (
-        Run.objects.active()
-        .select_for_update(of=("self",))
-        .select_related("conversation__owner")
-        .filter(pk=run_id)
-        .first()
-    )
+def _ours(run_ids: Sequence[UUID], *, waits: bool) -> dict[UUID, Run]:
+    """Those of the runs that still are active, locked, with their conversations' owners."""
+    active = Run.objects.active().filter(pk__in=run_ids).order_by("pk")
+    locked = active.select_for_update(of=("self",), skip_locked=not waits)
+    return {run.pk: run for run in locked.select_related("conversation__owner")}
 
 
-def _append(run_id: UUID, events: Sequence[Event]) -> None:
-    if not events:
-        return
-    RunEvent.objects.create(
-        run_id=run_id,
-        first=events[0].seq,
-        last=events[-1].seq,
-        events=[to_row(event) for event in events],
+def _append(said: Mapping[UUID, Sequence[Event]]) -> None:
+    """Keep what was said in each run, and tell it.
+
+    A row that was kept although its process never heard so, because the line to the
+    database broke, is said again with what came since: it takes the place of the first.
+    """
+    rows = [
+        RunEvent(
+            run_id=run_id,
+            first=events[0].seq,
+            last=events[-1].seq,
+            events=[to_row(event) for event in events],
+        )
+        for run_id, events in said.items()
+        if events
+    ]
+    RunEvent.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["run", "first"],
+        update_fields=["last", "events"],
     )
-    tell(run_id)
+    tell([row.run_id for row in rows])
 
 
 def _end(run: Run, events: Sequence[Event], close: Close) -> None:
@@ -210,5 +268,5 @@ def _end(run: Run, events: Sequence[Event], close: Close) -> None:
     )
     end_open_steps(run.message_id)
     Run.objects.filter(pk=run.pk).update(state=Run.State.ENDED)
-    _append(run.pk, events)
+    _append({run.pk: events})
     run.conversation.save(update_fields=["updated"])

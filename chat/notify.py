@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -23,11 +23,12 @@ LONGEST_PAUSE = 5.0
 log = structlog.get_logger("chat.notify")
 
 
-def tell(run_id: UUID, *, stop: bool = False) -> None:
-    """Send news of a run; it leaves when the current transaction commits."""
-    payload = json.dumps({"run": str(run_id), "stop": stop})
+def tell(run_ids: Sequence[UUID], *, stop: bool = False) -> None:
+    """Send news of runs; they leave when the current transaction commits."""
+    payloads = [json.dumps({"run": str(run_id), "stop": stop}) for run_id in run_ids]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
+        statement = "SELECT pg_notify(%s, news) FROM unnest(%s::text[]) AS news"
+        cursor.execute(statement, [CHANNEL, payloads])
 
 
 class Bridge:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from importlib import import_module
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from chat.core.asking import Refused
 from chat.models import Message, Source
-from vault.access import scope_for
+from chat.told import answers_after, answers_behind, vaults_behind
+from vault.access import scope_for, scopes_for
 from vault.core.types import Scope
 from vault.models import ApiToken
 from vault.querysets import in_open_folders
@@ -59,34 +61,62 @@ def current_user(caller: Caller) -> User | None:
     None when the user is gone or suspended, the session ended or the password changed,
     or the token was withdrawn.
     """
-    user = get_user_model().objects.filter(pk=caller.user_id, is_active=True).first()
-    if user is None:
-        return None
-    if caller.token_id is not None:
-        valid = ApiToken.objects.filter(pk=caller.token_id, user=user).exists()
-    else:
-        valid = _session_is_valid(caller.session_key or "", user)
-    return user if valid else None
+    return current_users([caller]).get(caller)
+
+
+def current_users(callers: Collection[Caller]) -> dict[Caller, User]:
+    """As current_user, of many at once; who is nobody any more is left out."""
+    ids = {caller.user_id for caller in callers}
+    users = {user.pk: user for user in get_user_model().objects.filter(pk__in=ids, is_active=True)}
+    tokens = {caller.token_id for caller in callers if caller.token_id is not None}
+    owners = dict(ApiToken.objects.filter(pk__in=tokens).values_list("pk", "user_id"))
+    keys = {caller.session_key for caller in callers if caller.session_key}
+    sessions = _sessions(keys) if keys else {}
+    found = {}
+    for caller in callers:
+        user = users.get(caller.user_id)
+        if user is None:
+            continue
+        if caller.token_id is not None:
+            is_valid = owners.get(caller.token_id) == user.pk
+        else:
+            is_valid = _is_session_of(user, sessions.get(caller.session_key or "", {}))
+        if is_valid:
+            found[caller] = user
+    return found
 
 
 def has_lost_sources(user: User, message_id: UUID) -> bool:
     """Whether the answer rests on a vault that `user` may not read any more.
 
-    It does when it was written from one, or when the model was told an answer that was.
+    It does when it was written from one, or when the model was told an answer that does.
     """
-    told = Message.objects.filter(pk=message_id).values_list("told", flat=True).first() or []
-    return _unreadable(user).filter(message_id__in=[message_id, *told]).exists()
+    return bool(lost_to({message_id: user}))
+
+
+def lost_to(readers: Mapping[UUID, User]) -> set[UUID]:
+    """Of many answers, each with its reader: those that has_lost_sources is true of."""
+    behind = vaults_behind(readers)
+    scopes = scopes_for({readers[pk].pk: readers[pk] for pk in behind}.values())
+    lost = set()
+    for message_id, vault_ids in behind.items():
+        user = readers[message_id]
+        scope = scopes.get(user.pk)
+        if scope is None or not vault_ids <= set(scope.vault_ids):
+            lost.add(message_id)
+        elif not vault_ids.isdisjoint(rule.vault_id for rule in scope.rules):
+            told = answers_behind(message_id)
+            if _unreadable(scope).filter(message_id__in=told).exists():
+                lost.add(message_id)
+    return lost
 
 
 def lost_answers(user: User) -> set[UUID]:
     """The answers of `user` that has_lost_sources is true of."""
     owned = Message.objects.filter(conversation__owner_id=user.pk)
-    sources = _unreadable(user).filter(message__in=owned)
+    sources = _unreadable(scope_for(user)).filter(message__in=owned)
     lost = set(sources.values_list("message_id", flat=True))
-    if lost:
-        after = owned.filter(told__has_any_keys=[str(pk) for pk in lost])
-        lost.update(after.values_list("pk", flat=True))
-    return lost
+    return lost | answers_after(lost, among=owned)
 
 
 def check_sources(user: User, message_id: UUID) -> None:
@@ -105,11 +135,24 @@ class Permission:
 
 def permission_of(caller: Caller, *, message_ids: Iterable[UUID] = ()) -> Permission:
     """Whether the caller is signed in, and which of the answers are lost to them."""
-    user = current_user(caller)
-    if user is None:
-        return Permission(is_signed_in=False)
-    lost = frozenset(pk for pk in message_ids if has_lost_sources(user, pk))
-    return Permission(is_signed_in=True, lost=lost)
+    return permissions_of([Followed(caller, frozenset(message_ids))])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Answers that one caller follows."""
+
+    caller: Caller
+    message_ids: frozenset[UUID] = frozenset()
+
+
+def permissions_of(followed: Sequence[Followed]) -> list[Permission]:
+    """As permission_of, of many at once, in their order."""
+    users = current_users({each.caller for each in followed})
+    # An answer has one owner, and no one else follows it.
+    readers = {pk: users[f.caller] for f in followed if f.caller in users for pk in f.message_ids}
+    lost = lost_to(readers) if readers else set()
+    return [Permission(is_signed_in=f.caller in users, lost=f.message_ids & lost) for f in followed]
 
 
 def is_open(source: Source, scope: Scope) -> bool:
@@ -122,10 +165,9 @@ def is_open(source: Source, scope: Scope) -> bool:
     return scope.opens(source.vault_id, source.note.path)
 
 
-def _unreadable(user: User) -> QuerySet[Source]:
-    """Passages of vaults and folders that are closed to `user`: where the note was when it
+def _unreadable(scope: Scope) -> QuerySet[Source]:
+    """Passages of vaults and folders that are closed to `scope`: where the note was when it
     was cited, or where it is now."""
-    scope = scope_for(user)
     readable = Q(vault_id__in=scope.vault_ids)
     if scope.rules:
         is_open_now = Q(note=None) | in_open_folders(scope, path="note__path")
@@ -133,9 +175,13 @@ def _unreadable(user: User) -> QuerySet[Source]:
     return Source.objects.exclude(readable)
 
 
-def _session_is_valid(key: str, user: User) -> bool:
-    store = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
-    session = store.load() if key else {}
+def _sessions(keys: Collection[str]) -> dict[str, dict[str, Any]]:
+    """What the sessions under `keys` hold; those that ended are left out."""
+    kept = Session.objects.filter(pk__in=keys, expire_date__gt=timezone.now())
+    return {session.session_key: session.get_decoded() for session in kept}
+
+
+def _is_session_of(user: User, session: Mapping[str, Any]) -> bool:
     return (
         session.get(SESSION_KEY) == str(user.pk)
         and session.get(BACKEND_SESSION_KEY) in settings.AUTHENTICATION_BACKENDS

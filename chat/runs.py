@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 import os
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -22,18 +22,26 @@ from chat.core.asking import Ask, Refused, not_found
 from chat.core.events import Event, RunIds
 from chat.database import in_database, own_database_thread
 from chat.endings import RESTARTING
+from chat.gathering import Gathered
 from chat.history import Turn, open_turn, own_conversation, own_run
 from chat.ledger import end_abandoned, ids_of, read_events, read_news, want_stop
 from chat.models import Conversation
 from chat.notify import Bridge
 from chat.providing import Providing, site_providing
-from chat.rights import Caller, check_sources, current_user
+from chat.rights import (
+    Caller,
+    Followed,
+    Permission,
+    check_sources,
+    current_user,
+    permissions_of,
+)
 from chat.small_calls import MOST_SECONDS
 from chat.steps import decide
 from chat.titles import name_conversation, read_title
 from chat.turn import run_turn
 from chat.unanswered import note_unanswered
-from chat.writing import LiveRun, Pace
+from chat.writing import LiveRun, Pace, keeper
 from providers.models import ChatModel
 
 log = structlog.get_logger("chat.runs")
@@ -62,6 +70,8 @@ class Runs:
     def __init__(self, providing: Providing, *, pace: Pace | None = None) -> None:
         self._providing = providing
         self._pace = pace or Pace()
+        self._keeper = keeper(self._pace)
+        self._rights = Gathered(permissions_of, seconds=self._pace.gather)
         self._live: dict[UUID, LiveRun] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._looking_back: set[asyncio.Task[None]] = set()
@@ -78,7 +88,7 @@ class Runs:
         await self._begin()
         turn = await in_database(self._open, ask, caller)
         parts = run_turn(turn, self._providing, bell=self.bridge.bell)
-        live = LiveRun(turn, parts, pace=self._pace)
+        live = LiveRun(turn, parts, pace=self._pace, keep=self._keeper)
         self._live[turn.ids.run] = live
         # A context of its own: the request's database thread ends with the request.
         task = asyncio.create_task(live.write(), context=contextvars.Context())
@@ -110,6 +120,10 @@ class Runs:
         async with aclosing(self._follow_rows(run, after)) as events:
             async for event in events:
                 yield event
+
+    async def permission_of(self, caller: Caller, message_ids: Iterable[UUID]) -> Permission:
+        """Whether they may go on who follow answers: asked for all of this process together."""
+        return await self._rights.ask(Followed(caller, frozenset(message_ids)))
 
     async def title_after(self, ids: RunIds) -> str | None:
         """The title of a conversation after its first answer; None: none comes any more.

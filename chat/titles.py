@@ -54,7 +54,7 @@ def save_title(ids: RunIds, title: str) -> None:
     unnamed = Conversation.objects.filter(pk=ids.conversation, title_is_final=False)
     with transaction.atomic():
         if unnamed.update(title=title):
-            tell(ids.run)
+            tell([ids.run])
 
 
 def read_title(ids: RunIds) -> tuple[str, bool]:

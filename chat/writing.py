@@ -36,11 +36,13 @@ from chat.endings import (
     unsaved,
     usage_json,
 )
+from chat.gathering import Gathered, seconds_to_beat
 from chat.history import Turn
 from chat.ledger import (
     Close,
+    News,
     Standing,
-    append_events,
+    append_news,
     no_sources,
     save_end,
 )
@@ -58,11 +60,16 @@ log = structlog.get_logger("chat.writing")
 class Pace:
     """Seconds between frames and between flushes; how long a lease and an outage may last.
 
-    An open block is sent again at most `block_bytes` characters a second.
+    A frame that comes late because the process is busy makes the next ones rarer and
+    larger, to one in `slowest_frame` seconds. An open block is sent again at most
+    `block_bytes` characters a second. What runs keep and ask within `gather` seconds is
+    kept and asked together.
     """
 
     frame: float = 0.1
+    slowest_frame: float = 0.5
     flush: float = 1.0
+    gather: float = 0.1
     lease: float = 15.0
     outage: float = 30.0
     block_bytes: int = 40_000
@@ -97,11 +104,22 @@ class Subscriber:
             self.events.put_nowait(None)
 
 
+Keeper = Gathered[News, Standing]
+
+
+def keeper(pace: Pace) -> Keeper:
+    """Keeps what the runs of this process say, all of them together."""
+    return Gathered(append_news, seconds=pace.gather)
+
+
 class LiveRun:
     """A run of this process: writes, paces, keeps and passes on."""
 
-    def __init__(self, turn: Turn, parts: AsyncGenerator[TurnPart], *, pace: Pace) -> None:
+    def __init__(
+        self, turn: Turn, parts: AsyncGenerator[TurnPart], *, pace: Pace, keep: Keeper
+    ) -> None:
         self.turn = turn
+        self._keep = keep
         self.seq = 0
         self.unsaved: deque[Event] = deque()
         self.named_by: ChatModel | None = None
@@ -152,12 +170,14 @@ class LiveRun:
                 producer = self._producer = asyncio.create_task(self._produce())
             if self._ending is not None:
                 producer.cancel()
-            beat = asyncio.create_task(self._beat())
+            frames = asyncio.create_task(self._pass_on())
+            flushes = asyncio.create_task(self._keep_up())
             try:
                 ending = await self._wait_for_end(producer)
             finally:
                 self._over.set()
-                await beat
+                frames.cancel()
+                await asyncio.gather(frames, flushes, return_exceptions=True)
             await self._finish(ending)
             self._is_closed = True
             for subscriber in self._subscribers:
@@ -209,14 +229,21 @@ class LiveRun:
             return BROKEN
         return Ending(EventType.DONE, Message.Status.DONE, usage=self._usage)
 
-    async def _beat(self) -> None:
-        """Frames and flushes, until the writing is over."""
-        next_flush = time.monotonic() + self._pace.flush
-        while not await self._is_over(self._pace.frame):
+    async def _pass_on(self) -> None:
+        """Frames, until the writing is over. On a busy process they are rarer and larger."""
+        clock, pause = asyncio.get_running_loop().time, self._pace.frame
+        while True:
+            due = clock() + pause
+            await asyncio.sleep(pause)
+            late = clock() - due
+            pause = min(max(self._pace.frame, 2 * late), self._pace.slowest_frame)
             self._publish_words()
-            if time.monotonic() >= next_flush:
-                await self._flush()
-                next_flush = time.monotonic() + self._pace.flush
+
+    async def _keep_up(self) -> None:
+        """Flushes, until the writing is over: those of all runs at the same moments."""
+        clock = asyncio.get_running_loop().time
+        while not await self._is_over(seconds_to_beat(clock(), self._pace.flush)):
+            await self._flush()
 
     async def _is_over(self, seconds: float) -> bool:
         try:
@@ -257,9 +284,7 @@ class LiveRun:
     async def _flush(self) -> None:
         events = list(self.unsaved)
         try:
-            standing = await in_database(
-                append_events, self.turn.ids.run, events, lease_seconds=self._pace.lease
-            )
+            standing = await self._keep.ask(News(self.turn.ids.run, events, self._pace.lease))
         except (DatabaseError, InterfaceError) as error:
             self._bear_outage(error)
             return

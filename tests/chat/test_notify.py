@@ -69,11 +69,11 @@ async def test_news_leave_with_the_commit_and_not_without(listener: Listener) ->
     def roll_back() -> None:
         try:
             with transaction.atomic():
-                tell(dropped, stop=True)
+                tell([dropped], stop=True)
                 raise LookupError
         except LookupError:
             pass
-        tell(kept, stop=True)
+        tell([kept], stop=True)
 
     await sync_to_async(roll_back)()
     assert await listener.stopped_run() == kept

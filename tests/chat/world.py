@@ -39,7 +39,7 @@ from vault.models import Note, Vault
 PUMP = "The pump failed in March. It was repaired in three hours by Ann.\n\nThe seal was worn."
 UPDATED = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 # Quick enough for a test, slow enough that several words share a frame.
-QUICK = Pace(frame=0.01, flush=0.05, lease=5.0, outage=0.3)
+QUICK = Pace(frame=0.01, flush=0.05, gather=0.01, lease=5.0, outage=0.3)
 
 
 @dataclass
