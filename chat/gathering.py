@@ -41,7 +41,7 @@ class Gathered(Generic[Asked, Answer]):
         """What `work` answers to `what`."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((what, answer))
-        if self._task is None or self._task.done():
+        if self._task is None:
             # A context of its own: no asker's database thread, which may end before.
             self._task = asyncio.create_task(self._answer_all(), context=contextvars.Context())
         return await answer
@@ -52,6 +52,7 @@ class Gathered(Generic[Asked, Answer]):
                 await asyncio.sleep(self._seconds)
                 batch, self._waiting = self._waiting, []
                 await self._answer(batch)
+            self._task = None  # at once: who asks while the thread ends needs another task
 
     async def _answer(self, batch: list[tuple[Asked, asyncio.Future[Answer]]]) -> None:
         try:

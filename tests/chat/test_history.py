@@ -7,12 +7,23 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import DataError
 from django.db.models.functions import Now
 
 from chat.core.asking import Ask, Refused
-from chat.core.events import Event, EventType
+from chat.core.events import Event, EventType, said_text
 from chat.history import MOST_RUNS, Turn, open_turn, own_conversation, own_run
-from chat.ledger import Close, append_events, end_abandoned, read_events, save_end
+from chat.ledger import (
+    Close,
+    News,
+    Standing,
+    append_events,
+    append_news,
+    end_abandoned,
+    read_events,
+    save_end,
+    want_stop,
+)
 from chat.models import Conversation, Message, Run, RunEvent, Source
 from tests.cast import Cast
 from tests.chat.world import PUMP, UPDATED
@@ -137,6 +148,40 @@ def test_a_lease_that_is_renewed_is_not_abandoned(cast: Cast) -> None:
     Run.objects.update(lease_until=Now() - timedelta(seconds=1))
     assert append_events(turn.ids.run, [], lease_seconds=15).is_ours
     assert end_abandoned() == 0
+
+
+def test_many_runs_are_kept_together_and_each_hears_how_it_stands(cast: Cast) -> None:
+    first, stopped, ended = begin(cast), begin(cast), begin(cast)
+    want_stop(stopped.ids.run)
+    save_end(ended.ids.run, [], Close(status="done", text="Said."))
+    said = [Event(1, EventType.SOURCES, {})]
+    news = [News(turn.ids.run, said, 15.0) for turn in (first, stopped, ended)]
+    assert append_news(news) == [
+        Standing(is_ours=True),
+        Standing(is_ours=True, stop_wanted=True),
+        Standing(is_ours=False),
+    ]
+    assert read_events(first.ids.run, after=0) == read_events(stopped.ids.run, after=0) == said
+    assert read_events(ended.ids.run, after=0) == []
+
+
+def test_a_row_that_the_database_refuses_fails_alone(cast: Cast) -> None:
+    good, bad = begin(cast), begin(cast)
+    told = [[Event(1, EventType.DELTA, {"text": text})] for text in ("fine", "no\x00t fine")]
+    news = [News(turn.ids.run, said, 15.0) for turn, said in zip((good, bad), told, strict=True)]
+    kept, refused = append_news(news)
+    assert kept == Standing(is_ours=True)
+    assert isinstance(refused, DataError)
+    assert said_text(read_events(good.ids.run, after=0)) == "fine"
+
+
+def test_what_was_kept_unheard_is_kept_once_when_it_is_said_again(cast: Cast) -> None:
+    """The line to the database may break between a commit and the word of it."""
+    turn = begin(cast)
+    said = [Event(n, EventType.DELTA, {"text": str(n)}) for n in range(1, 6)]
+    append_events(turn.ids.run, said[:3], lease_seconds=15)
+    assert append_events(turn.ids.run, said, lease_seconds=15).is_ours
+    assert read_events(turn.ids.run, after=0) == said
 
 
 def test_replay_cuts_inside_a_row(cast: Cast) -> None:

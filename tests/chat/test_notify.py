@@ -52,14 +52,14 @@ async def rung(bell: asyncio.Event) -> bool:
 async def test_news_wake_who_waits_for_that_run_alone(listener: Listener) -> None:
     run, other = uuid4(), uuid4()
     with listener.bridge.bell(run) as mine, listener.bridge.bell(other) as theirs:
-        await sync_to_async(tell)(run)
+        await sync_to_async(tell)([run])
         assert await rung(mine)
         assert not theirs.is_set()
 
 
 async def test_a_wish_to_stop_reaches_the_process_that_writes(listener: Listener) -> None:
     run = uuid4()
-    await sync_to_async(tell)(run, stop=True)
+    await sync_to_async(tell)([run], stop=True)
     assert await listener.stopped_run() == run
 
 
@@ -94,16 +94,16 @@ async def test_a_lost_connection_is_made_anew_and_wakes_everybody(listener: List
         bell.clear()
         await sync_to_async(cut)()
         assert await rung(bell), "something may have been said meanwhile"
-        await sync_to_async(tell)(run, stop=True)
+        await sync_to_async(tell)([run], stop=True)
         assert await listener.stopped_run() == run
 
 
 async def test_starting_twice_listens_once(listener: Listener) -> None:
     listener.bridge.start()
     run = uuid4()
-    await sync_to_async(tell)(run, stop=True)
+    await sync_to_async(tell)([run], stop=True)
     assert await listener.stopped_run() == run
-    await sync_to_async(tell)(uuid4())
+    await sync_to_async(tell)([uuid4()])
     assert listener.stopped.empty()
 
 

@@ -49,3 +49,20 @@ def test_a_scope_is_narrowed_by_slugs_and_fails_closed(cast: Cast) -> None:
     assert not foreign
     assert foreign.narrowed_to_nothing
     assert not access.scope_for(cast.owner, [])
+
+
+def test_the_scopes_of_many_are_those_of_each(cast: Cast) -> None:
+    reader = VaultMember.Role.READER
+    group = Group.objects.create(name="readers")
+    other = Group.objects.create(name="others")
+    cast.outsider.groups.add(group, other)
+    cast.mate.groups.add(group)
+    members = VaultMember.objects
+    members.create(vault=cast.vault, group=group, role=reader, only_folders=["Open"])
+    members.create(vault=cast.foreign_vault, group=other, role=reader)
+    members.filter(user=cast.mate).update(hidden_folders=["HR"])
+    people = [cast.owner, cast.mate, cast.outsider]
+    assert access.scopes_for(people) == {user.pk: access.scope_for(user) for user in people}
+    cast.mate.is_active = False
+    assert cast.mate.pk not in access.scopes_for([*people, AnonymousUser()])
+    assert access.scopes_for([]) == {}
