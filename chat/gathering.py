@@ -12,12 +12,8 @@ import contextvars
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-import structlog
-from django.db import DatabaseError, InterfaceError
-
 from chat.database import in_database, own_database_thread
 
-log = structlog.get_logger("chat.gathering")
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
@@ -55,17 +51,15 @@ class Gathered(Generic[Asked, Answer]):
             self._task = None  # at once: who asks while the thread ends needs another task
 
     async def _answer(self, batch: list[tuple[Asked, asyncio.Future[Answer]]]) -> None:
-        try:
-            answers = await in_database(self._work, [what for what, _ in batch])
-        except (DatabaseError, InterfaceError) as error:
-            answers = [error] * len(batch)
-        except Exception as error:  # the edge of a task: every asker is told, the log has the rest
-            log.exception("gathered_work_broke")
-            answers = [error] * len(batch)
+        # Whatever the work raises is its askers' to hear, and no end of this task.
+        work = asyncio.ensure_future(in_database(self._work, [what for what, _ in batch]))
+        await asyncio.wait({work})
+        error = work.exception()
+        answers: Sequence[Answer | BaseException] = [error] * len(batch) if error else work.result()
         for (_, future), answer in zip(batch, answers, strict=True):
             if future.done():
                 continue  # whoever asked has gone
-            if isinstance(answer, Exception):
+            if isinstance(answer, BaseException):
                 future.set_exception(answer)
             else:
                 future.set_result(answer)
