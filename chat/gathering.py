@@ -52,10 +52,10 @@ class Gathered(Generic[Asked, Answer]):
 
     async def _answer(self, batch: list[tuple[Asked, asyncio.Future[Answer]]]) -> None:
         # Whatever the work raises is its askers' to hear, and no end of this task.
-        work = asyncio.ensure_future(in_database(self._work, [what for what, _ in batch]))
-        await asyncio.wait({work})
-        error = work.exception()
-        answers: Sequence[Answer | BaseException] = [error] * len(batch) if error else work.result()
+        work = in_database(self._work, [what for what, _ in batch])
+        (done,) = await asyncio.gather(work, return_exceptions=True)
+        answers: Sequence[Answer | BaseException]
+        answers = [done] * len(batch) if isinstance(done, BaseException) else done
         for (_, future), answer in zip(batch, answers, strict=True):
             if future.done():
                 continue  # whoever asked has gone
