@@ -86,7 +86,7 @@ def decide(message: Message, number: int, decision: object) -> None:
     Step.objects.filter(pk=step.pk).update(decision=decision)
     run = getattr(message, "run", None)
     if run is not None:
-        tell(run.pk)
+        tell([run.pk])
 
 
 async def wait_for_decision(step: Step, bell: Bell, *, seconds: float) -> str:
