@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,23 +20,39 @@ from tests.live import child_environment
 
 # As in production, only quicker.
 QUICK = {
-    "JOB_LEASE": "3",
-    "JOB_RING_AGAIN": "2",
     "JOB_WORKERS": "2",
     "WORKER_SWEEP": "0.5",
     "WORKER_CANARY": "1",
-    "WORKER_CANARY_LIMIT": "6",
-    "WORKER_PATIENCE": "5",
-    "WORKER_STOP": "5",
     "QUIET_SECONDS": "0",
+}
+# Seconds after which a process counts as dead or hanging: on an idle machine. A busy one
+# must not be taken for that.
+PATIENCE = {
+    "JOB_LEASE": 3.0,
+    "JOB_RING_AGAIN": 2.0,
+    "WORKER_CANARY_LIMIT": 6.0,
+    "WORKER_PATIENCE": 5.0,
+    "WORKER_STOP": 5.0,
 }
 
 
+def slowness() -> float:
+    """How many times longer things take now than they would on an idle machine."""
+    return min(10.0, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+
+
+def patience(**seconds: float) -> dict[str, str]:
+    """Settings that are times to wait, as this machine is now."""
+    slow = slowness()
+    return {name: f"{value * slow:.1f}" for name, value in {**PATIENCE, **seconds}.items()}
+
+
 def wait_until(is_so: Callable[[], bool], what: str, *, seconds: float = 60) -> None:
-    """Look again and again. Fails with `what` when time is over."""
-    until = time.monotonic() + seconds
+    """Look again and again. Fails with `what` when time is over: later on a busy machine."""
+    began = time.monotonic()
     while not is_so():
-        assert time.monotonic() < until, f"not in {seconds:.0f} s: {what}"
+        waited = time.monotonic() - began
+        assert waited < seconds * slowness(), f"not in {waited:.0f} s: {what}"
         time.sleep(0.05)
 
 
@@ -95,6 +112,12 @@ class RunningWorker:
     """The command, and the queue's processes under it: leader, guard, and what it guards."""
 
     process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def restarts(self) -> int:
+        """How often it found its queue dead or hanging, and started it anew."""
+        return self.log.read_text(errors="replace").count("cluster_restarted")
 
     @property
     def leader(self) -> int | None:
@@ -116,16 +139,22 @@ class RunningWorker:
 def running_worker(*options: str, **environment: str) -> Iterator[RunningWorker]:
     """The worker command; killed with all it started when the test is over."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", *options]
-    worker = RunningWorker(
-        subprocess.Popen(command, env=child_environment(**{**QUICK, **environment}))
-    )
-    try:
-        yield worker
-    finally:
-        worker.process.send_signal(signal.SIGTERM)
+    variables = child_environment(**{**QUICK, **patience(), **environment})
+    with tempfile.NamedTemporaryFile(prefix="worker", suffix=".log") as log:
+        process = subprocess.Popen(command, env=variables, stdout=log, stderr=subprocess.STDOUT)
+        worker = RunningWorker(process, Path(log.name))
         try:
-            worker.process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            for pid in (*worker.everybody(), worker.process.pid):
-                os.kill(pid, signal.SIGKILL)
-            worker.process.wait()
+            yield worker
+        finally:
+            _end(worker)
+            sys.stderr.write(worker.log.read_text(errors="replace"))
+
+
+def _end(worker: RunningWorker) -> None:
+    worker.process.send_signal(signal.SIGTERM)
+    try:
+        worker.process.wait(timeout=20 * slowness())
+    except subprocess.TimeoutExpired:
+        for pid in (*worker.everybody(), worker.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        worker.process.wait()
