@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -22,6 +23,7 @@ from vault.models import ApiToken, Job, Note, SyncRun, Vault, VaultMember
 from vault.reindexing import reindex_failed, reindex_notes
 from vault.removal import RemovalRefused, delete_vault, restore_vault
 from vault.removal_tasks import call_off_removal, request_removal
+from vault.settings_forms import read_patterns
 from vault.status import vault_status
 from vault.sync import answer_pause, pause_vault
 from vault.tasks import request_embed, request_rescrub, request_sync
@@ -50,13 +52,35 @@ class MemberInline(admin.TabularInline[VaultMember, Vault]):
     autocomplete_fields = ["user", "group"]
 
 
+class VaultForm(forms.ModelForm[Vault]):
+    """A vault as administrators change it."""
+
+    class Meta:
+        help_texts = {
+            "slug": _("In addresses: pages, conversations and scripts name the vault by it."),
+            "scrub_emails": _("Take e-mail addresses out of what is stored, as secrets are."),
+            "largest_note_kb": _("Larger notes are listed as too large and not read."),
+            "chunk_tokens": _("A passage has about so many tokens; a model's window limits it."),
+            "chunk_overlap": _("So much of a passage is repeated at the begin of the next one."),
+            "chunk_minimum": _("A shorter rest goes with the passage before it."),
+        }
+        widgets = {
+            "ignored": forms.Textarea(attrs={"rows": 4, "cols": 60}),
+            "code_suffixes": forms.Textarea(attrs={"rows": 3, "cols": 60}),
+        }
+
+    def clean_ignored(self) -> str:
+        """Refuse a pattern that no scan could read."""
+        return read_patterns(self.cleaned_data["ignored"])
+
+
 @admin.register(Vault)
 class VaultAdmin(ModelChoice):
+    form = VaultForm
     list_display = ["name", "slug", "state", "coverage", "embedding_model", "last_sync", "place"]
     list_filter = ["state", "source_kind", "embedding_model"]
     list_select_related = ["embedding_model__provider", "next_embedding_model__provider"]
     search_fields = ["name", "slug", "place"]
-    prepopulated_fields = {"slug": ["name"]}
     inlines = [MemberInline, EnrichmentInline]
     readonly_fields = ["state", "pause_reason", "created"]
     actions = [
@@ -103,6 +127,14 @@ class VaultAdmin(ModelChoice):
             },
         ),
     ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Vault | None = None) -> Any:
+        """The slug is chosen once: conversations would lose a vault that has another."""
+        fields = super().get_readonly_fields(request, obj)
+        return [*fields, *(["slug"] if obj else [])]
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Vault | None = None) -> Any:
+        return {} if obj else {"slug": ["name"]}
 
     @admin.display(description=_("searchable"))
     def coverage(self, vault: Vault) -> str:
@@ -220,10 +252,27 @@ class SyncRunAdmin(ReadOnlyAdmin):
 
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = ["key", "kind", "state", "attempts", "created", "finished", "last_error"]
-    list_filter = ["state", "kind"]
-    search_fields = ["key", "last_error"]
+    """What the worker does, did, and gave up, with the reason and a way to try again."""
+
+    list_display = [
+        "key",
+        "vault",
+        "state",
+        "how_far",
+        "attempts",
+        "last_error",
+        "created",
+        "finished",
+    ]
+    list_filter = ["state", "kind", "vault"]
+    list_select_related = ["vault"]
+    search_fields = ["key", "vault__name", "last_error"]
     actions = ["retry"]
+
+    @admin.display(description=_("progress"))
+    def how_far(self, job: Job) -> str:
+        done, total = job.progress.get("done"), job.progress.get("total")
+        return f"{done} of {total}" if total else str(done or "")
 
     @admin.action(description=_("Retry"), permissions=["retry"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Job]) -> None:

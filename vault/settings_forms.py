@@ -18,6 +18,23 @@ SMALLEST_CHUNK, LARGEST_CHUNK = 50, 2_000
 HOW_NOTES_ARE_CUT = ("chunk_tokens", "chunk_overlap", "chunk_minimum")
 
 
+def read_patterns(text: str) -> str:
+    """Patterns of files to leave out, tidied. Raises ValidationError that names the line
+    which is none."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    if len(lines) > MOST_PATTERNS:
+        raise forms.ValidationError(_("Write at most %(most)d patterns.") % {"most": MOST_PATTERNS})
+    for number, line in enumerate(lines, 1):
+        try:
+            ignore_rules(b"", templates_folder="", ignored=line)
+        except ValueError as error:
+            raise forms.ValidationError(
+                _("Line %(number)d, “%(line)s”, is no pattern.")
+                % {"number": number, "line": line[:80]}
+            ) from error
+    return "\n".join(lines).strip("\n")
+
+
 class VaultSettingsForm(forms.ModelForm[Vault]):
     """Name, place, what is left out, limits. `found_place` is the place, when it changed.
 
@@ -82,21 +99,8 @@ class VaultSettingsForm(forms.ModelForm[Vault]):
             del self.fields[name]
 
     def clean_ignored(self) -> str:
-        """Refuse a pattern that no scan could read, by its line."""
-        lines = self.cleaned_data["ignored"].replace("\r\n", "\n").split("\n")
-        if len(lines) > MOST_PATTERNS:
-            raise forms.ValidationError(
-                _("Write at most %(most)d patterns.") % {"most": MOST_PATTERNS}
-            )
-        for number, line in enumerate(lines, 1):
-            try:
-                ignore_rules(b"", templates_folder="", ignored=line)
-            except ValueError as error:
-                raise forms.ValidationError(
-                    _("Line %(number)d, “%(line)s”, is no pattern.")
-                    % {"number": number, "line": line[:80]}
-                ) from error
-        return "\n".join(lines).strip("\n")
+        """Refuse a pattern that no scan could read."""
+        return read_patterns(self.cleaned_data["ignored"])
 
     def clean_templates_folder(self) -> str:
         """A folder of the vault, without slashes around it."""

@@ -186,3 +186,26 @@ def test_a_vault_is_deleted_in_steps_and_can_be_brought_back(
     assert answer.status_code == 302
     assert Vault.objects.get(pk=row).state == Vault.State.DELETED
     assert Note.objects.filter(vault_id=row).exists()
+
+
+def test_the_slug_stays_and_a_pattern_that_is_none_is_refused(
+    folder: Folder, administrator: Client
+) -> None:
+    url = reverse("admin:vault_vault_change", args=[folder.vault.pk])
+    form = administrator.get(url).context["adminform"].form
+    assert "slug" not in form.fields
+    sent = {name: form[name].value() or "" for name in form.fields}
+    for prefix in ("members", "enrichment"):
+        sent |= {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
+    answer = administrator.post(url, sent | {"ignored": "good/\n!"})
+    assert "Line 2" in answer.content.decode()
+    assert administrator.post(url, sent | {"ignored": "good/"}).status_code == 302
+    assert Vault.objects.get(pk=folder.vault.pk).ignored == "good/"
+
+
+def test_a_job_says_whose_it_is_and_how_far(folder: Folder, administrator: Client) -> None:
+    job = jobs.want("embed", key="embed:1", vault_id=folder.vault.pk)
+    Job.objects.filter(pk=job.pk).update(progress={"done": 1234, "total": 5678})
+    html = administrator.get(reverse("admin:vault_job_changelist")).content.decode()
+    assert "1234 of 5678" in html
+    assert folder.vault.name in html
