@@ -24,6 +24,7 @@ from chat.models import AnswerMode, ChatSettings, Persona, ToolUse
 from chat.offers import Catalogue, Offer, Offers
 from chat.personas import persona_for, personas_for, searched_with
 from providers.core.errors import NotConfigured
+from providers.limits import FREE_KINDS, limit_ahead
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
 from vault.access import visible_to
@@ -139,6 +140,7 @@ def chat_options(
     except NotConfigured as error:
         chosen, notice = None, f"{error} {error.mend}"
     from_vault = offers.level.model_of if own.model is None else ""
+    ahead = limit_ahead(user.pk)
     return {
         "models": [_model_json(offer, chosen) for offer in offers.all],
         "personas": [_persona_json(persona) for persona in personas_for(user)],
@@ -151,6 +153,7 @@ def chat_options(
         "tool_uses": [{"value": value, "label": str(label)} for value, label in tool_uses()],
         "tool_use": resolved.tool_use,
         "notices": [notice] if notice else [],
+        "limit": {"text": ahead.text, "is_spent": ahead.is_spent} if ahead else None,
     }
 
 
@@ -259,6 +262,7 @@ def _model_json(offer: Offer, chosen: int | None) -> dict[str, Any]:
         "provider": offer.model.provider.name,
         "vault": offer.vault.slug if offer.vault else None,
         "chosen": offer.model.pk == chosen,
+        "is_free": offer.model.provider.kind in FREE_KINDS,
     }
 
 

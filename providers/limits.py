@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
@@ -53,6 +54,23 @@ def limit_notices(user_id: int | None, model: ChatModel) -> tuple[str, ...]:
     if model.provider.kind in FREE_KINDS:
         return ()
     return tuple(_nearly(it) for it in allowances(user_id) if it.is_nearly_spent)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitAhead:
+    """The limit that is nearest for a person, in a sentence; `is_spent`: nothing is left."""
+
+    text: str
+    is_spent: bool
+
+
+def limit_ahead(user_id: int) -> LimitAhead | None:
+    """What somebody should know before they ask; None while less than four fifths are used."""
+    fullest = next(iter(allowances(user_id)), None)
+    if fullest is None or not (fullest.is_spent or fullest.is_nearly_spent):
+        return None
+    text = _spent(fullest) if fullest.is_spent else _nearly(fullest)
+    return LimitAhead(text, fullest.is_spent)
 
 
 def allowance_of(limit: UsageLimit) -> Allowance | None:

@@ -53,6 +53,8 @@ class Choices:
     mode: str
     tool_uses: tuple[tuple[str, str], ...]
     tool_use: str
+    notices: tuple[str, ...]
+    limit: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,8 @@ def choices_of(
         mode=options["mode"],
         tool_uses=tuple((it["value"], it["label"].capitalize()) for it in options["tool_uses"]),
         tool_use=options["tool_use"],
+        notices=tuple(options["notices"]),
+        limit=options["limit"],
     )
 
 

@@ -28,6 +28,7 @@ from chat.rights import caller_of_session
 from chat.runs import SignedOut, runs_here
 from chat.tasks import request_sweep
 from chat.views.reading import own_conversation, reader
+from providers.limits import limit_ahead
 
 # How long a browser without scripts waits for the whole answer before it is shown the page
 # of an answer that is still being written, which then loads itself anew.
@@ -67,7 +68,8 @@ def turn(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> HttpR
     found = own_conversation(request, conversation_id)
     for each in turns_of(found, reader(request), at=message_id):
         if each.answer and each.answer.id == str(message_id):
-            return render(request, "chat/turn_with_sources.html", {"turn": each})
+            context = {"turn": each, "limit": limit_ahead(reader(request).pk)}
+            return render(request, "chat/turn_with_sources.html", context)
     raise Http404("No such answer.")
 
 

@@ -46,6 +46,7 @@ def test_options_name_what_may_be_chosen(cast: Cast, mate: Client) -> None:
             "provider": "Fake",
             "vault": None,
             "chosen": True,
+            "is_free": False,
         }
     ]
     assert [persona["name"] for persona in options["personas"]] == ["Ada"]

@@ -215,6 +215,7 @@ class Chat {
       const page = parse(await response.text());
       this.thread.finish(answer, page.querySelector("[data-turn]"));
       this.citations.settle(state.message, page.querySelector("[data-sources]"));
+      this.root.querySelector("[data-limit]").replaceWith(page.querySelector("[data-limit]"));
     } catch {
       this.endAlone(answer, state.end);
     }
