@@ -1,8 +1,9 @@
 """Conversations out of files into the tables.
 
 A file never grants a right: each source is looked up by vault and path under the rights of
-who imports. What is not found is kept as a source of no vault, and its answer is withheld
-as if the vault had been taken away, until the file is imported again with the vault there.
+who imports, folders included. What is not found is kept as a source of no vault, and its
+answer is withheld as if the vault had been taken away, until the file is imported again with
+the vault there.
 """
 
 from __future__ import annotations
@@ -31,17 +32,39 @@ from chat.core.titles import title_from_question
 from chat.exporting import ALL_AS_JSON
 from chat.models import Conversation, Message, Source, Step
 from chat.organising import make_folder
-from vault.access import visible_to
+from vault.access import notes_in, scope_for, visible_to
 from vault.core.scrub import scrub
+from vault.core.types import Scope
 from vault.models import Note, Vault
 
 LARGEST_FILE = 50_000_000
 WITHHELD_IN_FILE = "This answer was withheld when the file was made: its text is not in it."
 
 
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """What the one who imports may read: vaults by slug, and in them the open folders."""
+
+    vaults: dict[str, Vault]
+    scope: Scope
+
+    @classmethod
+    def by(cls, user: User) -> Readable:
+        return cls({vault.slug: vault for vault in visible_to(user)}, scope_for(user))
+
+    def vault_of(self, source: ImportedSource) -> Vault | None:
+        """The vault of a source whose place there is open; None otherwise."""
+        vault = self.vaults.get(source.vault)
+        is_open = vault is not None and self.scope.opens(vault.pk, source.path)
+        return vault if is_open else None
+
+    def note_of(self, source: ImportedSource, vault: Vault) -> Note | None:
+        return notes_in(self.scope).filter(vault=vault, path=source.path).first()
+
+
 @dataclass(slots=True)
 class ImportReport:
-    """`known` were here already; `withheld` answers rest on vaults that were not found."""
+    """`known` were here already; `withheld` answers rest on what was not found or is closed."""
 
     added: int = 0
     known: int = 0
@@ -56,12 +79,12 @@ def import_file(user: User, content: bytes) -> ImportReport:
     """
     conversations = parse_file(_load(content))
     report = ImportReport()
-    vaults = {vault.slug: vault for vault in visible_to(user)}
+    readable = Readable.by(user)
     with transaction.atomic():
         # Of two imports at once the second waits, and then knows what the first added.
         User.objects.select_for_update().get(pk=user.pk)
         for imported in conversations:
-            _import_one(user, imported, vaults, report)
+            _import_one(user, imported, readable, report)
     return report
 
 
@@ -88,14 +111,14 @@ def _from_zip(content: bytes) -> bytes:
 
 
 def _import_one(
-    user: User, imported: ImportedConversation, vaults: dict[str, Vault], report: ImportReport
+    user: User, imported: ImportedConversation, readable: Readable, report: ImportReport
 ) -> None:
     mine = Conversation.objects.owned_by(user)
     known = mine.filter(Q(pk=imported.id) | Q(origin=imported.id)).first()
     if known is not None:
         report.known += 1
         if known.origin is not None:
-            report.restored += _resolve_again(known, imported, vaults)
+            report.restored += _resolve_again(known, imported, readable)
         return
     conversation = Conversation.objects.create(
         owner=user,
@@ -105,9 +128,9 @@ def _import_one(
         folder=make_folder(user, imported.folder) if imported.folder.strip() else None,
         pinned=imported.pinned and not imported.archived,
         archived=imported.archived,
-        vaults=[slug for slug in imported.vaults or () if slug in vaults] or None,
+        vaults=[slug for slug in imported.vaults or () if slug in readable.vaults] or None,
     )
-    new_ids = _add_messages(conversation, imported, vaults, report)
+    new_ids = _add_messages(conversation, imported, readable, report)
     kept: dict[str, Any] = {"leaf": new_ids.get(imported.leaf) if imported.leaf else None}
     if imported.updated is not None:
         kept["updated"] = imported.updated
@@ -118,7 +141,7 @@ def _import_one(
 def _add_messages(
     conversation: Conversation,
     imported: ImportedConversation,
-    vaults: dict[str, Vault],
+    readable: Readable,
     report: ImportReport,
 ) -> dict[UUID, UUID]:
     new_ids = {message.id: uuid4() for message in imported.messages}
@@ -128,7 +151,7 @@ def _add_messages(
         row.created = moment
     Message.objects.bulk_update(rows, ["created"], batch_size=500)
     for message in imported.messages:
-        sources = [_source(new_ids[message.id], source, vaults) for source in message.sources]
+        sources = [_source(new_ids[message.id], source, readable) for source in message.sources]
         Source.objects.bulk_create(sources, ignore_conflicts=True)
         Step.objects.bulk_create(_steps(new_ids[message.id], message))
         report.withheld += any(source.vault is None for source in sources)
@@ -185,18 +208,18 @@ def _moments(messages: tuple[ImportedMessage, ...]) -> list[datetime]:
     return [now + timedelta(microseconds=nth) for nth in range(len(messages))]
 
 
-def _source(message_id: UUID, source: ImportedSource, vaults: dict[str, Vault]) -> Source:
+def _source(message_id: UUID, source: ImportedSource, readable: Readable) -> Source:
     row = Source(message_id=message_id, number=source.number, start=source.start, end=source.end)
-    _resolve(row, source, vaults)
+    _resolve(row, source, readable)
     return row
 
 
-def _resolve(row: Source, source: ImportedSource, vaults: dict[str, Vault]) -> bool:
-    """Fill `row` when its vault may be read. Nothing of it is kept otherwise."""
-    vault = vaults.get(source.vault)
+def _resolve(row: Source, source: ImportedSource, readable: Readable) -> bool:
+    """Fill `row` when its place may be read. Nothing of it is kept otherwise."""
+    vault = readable.vault_of(source)
     if vault is None:
         return False
-    note = Note.objects.filter(vault=vault, path=source.path).first()
+    note = readable.note_of(source, vault)
     text = scrub(source.text).text
     at = note.body.find(text) if note and text else -1
     row.vault, row.note = vault, note
@@ -210,7 +233,7 @@ def _resolve(row: Source, source: ImportedSource, vaults: dict[str, Vault]) -> b
 
 
 def _resolve_again(
-    conversation: Conversation, imported: ImportedConversation, vaults: dict[str, Vault]
+    conversation: Conversation, imported: ImportedConversation, readable: Readable
 ) -> int:
     """Sources that were not found before, and are now; of how many answers."""
     rows = list(conversation.messages.prefetch_related("sources")[: len(imported.messages)])
@@ -218,7 +241,7 @@ def _resolve_again(
     for row, message in zip(rows, imported.messages, strict=False):
         by_number = {source.number: source for source in message.sources}
         lost = [s for s in row.sources.all() if s.vault_id is None and s.number in by_number]
-        found = [s for s in lost if _resolve(s, by_number[s.number], vaults)]
+        found = [s for s in lost if _resolve(s, by_number[s.number], readable)]
         for source in found:
             source.save()
         restored += bool(found)

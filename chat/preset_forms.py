@@ -67,6 +67,8 @@ class FillForm(forms.Form):
             self.fields[f"gap_{number}"] = forms.CharField(
                 label=gap.name.capitalize(), initial=gap.default, max_length=LONGEST_VALUE
             )
+        for field in list(self.fields.values())[:1]:  # a dialog begins there, not at its cross
+            field.widget.attrs["autofocus"] = True
         self.names = [gap.name for gap in gaps_of(preset)]
 
     def values(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from chat.models import Conversation
-from providers.models import ChatModel, Provider
+from providers.models import ChatModel, Provider, UsageLimit, UsageRecord
 from tests.browser.conftest import SignIn
 from tests.browser.test_pages import troubles_of
 from tests.cast import make_vault
@@ -39,10 +39,10 @@ def secret(owner: User, outsider: User) -> Vault:
     return make_vault("secret", owner=owner)
 
 
-def ask(page: Page, text: str) -> None:
+def ask(page: Page, text: str, *, ends: str = "done") -> None:
     page.get_by_label("Your question").fill(text)
     page.keyboard.press("Enter")
-    expect(page.locator(".answer").last).to_have_attribute("data-status", "done")
+    expect(page.locator(".answer").last).to_have_attribute("data-status", ends)
 
 
 def questions(page: Page) -> list[str]:
@@ -82,6 +82,46 @@ def test_a_question_is_edited_as_a_branch_and_the_arrows_lead_back(
     dialog.get_by_role("button", name="Keep only this branch").click()
     expect(page.get_by_text("of 2")).to_have_count(0)
     assert Conversation.objects.get().messages.count() == 6
+
+
+def test_a_cut_answer_goes_on_in_a_version_of_its_own_and_limits_are_told_before_asking(
+    sign_in: SignIn, owner: User, brief_model: ChatModel
+) -> None:
+    cut = {"name": "say:Otters swim and|stop:length", "label": "Cut script"}
+    ChatModel.objects.create(provider=brief_model.provider, **cut)
+    more = {"name": "say:dive for fish.", "label": "More script"}
+    ChatModel.objects.create(provider=brief_model.provider, **more)
+    limit = UsageLimit.objects.create(user=owner, period="day", most_tokens=100_000)
+    spent = {"purpose": "answer", "provider": "script", "model": "x", "input_tokens": 90_000}
+    UsageRecord.objects.create(user=owner, **spent)
+    page = sign_in(owner)
+    notice = page.locator("[data-limit]")
+    expect(notice).to_contain_text("90 % of the limit of owner@example.com is used")
+    models = page.locator("#chat-choices [name=model]")
+    models.select_option(label="Quotes only (no model)")
+    expect(notice).to_be_hidden()
+
+    models.select_option(label="Cut script")
+    expect(notice).to_be_visible()
+    ask(page, "What do otters do?")
+    expect(page.get_by_text("ended at the model's length limit")).to_be_visible()
+    assert troubles_of(page) == []
+    models.select_option(label="More script")
+    page.get_by_role("button", name="Continue").click()
+    prose = page.locator(".answer [data-prose]")
+    expect(prose).to_have_text("Otters swim and dive for fish.")
+    expect(page.get_by_text("2 of 2")).to_be_visible()
+    page.get_by_role("button", name="Earlier version").click()
+    expect(prose).to_have_text("Otters swim and")
+    assert Conversation.objects.get().messages.count() == 3
+
+    limit.most_tokens = 90_000
+    limit.save()
+    ask(page, "And beavers?", ends="failed")
+    expect(page.locator("[data-outcome]").last).to_contain_text("is used up: 90,")
+    expect(notice).to_contain_text("choose the quotes without a model")
+    assert questions(page) == ["What do otters do?", "And beavers?"]
+    assert troubles_of(page) == []
 
 
 def test_a_search_in_messages_opens_at_the_message_and_what_is_deleted_comes_back(

@@ -206,3 +206,23 @@ def test_the_page_exports_and_imports(cast: Cast, talk: Conversation) -> None:
     address = reverse("export_conversation", args=[talk.pk])
     assert client.get(address, {"as": "json"}).headers["Content-Type"] == "application/json"
     assert "[^1-1]: Pump" in client.get(address).content.decode()
+
+
+def test_a_source_in_a_closed_folder_is_withheld_until_the_folder_is_opened(cast: Cast) -> None:
+    talk = make_conversation(cast.owner, title="Pay")
+    note = make_note(cast.vault, path="HR/Pay.md", title="Pay", body="Ann earns 4,711 a month.")
+    add_turn(talk, "How much?", "Ann earns 4,711. [1]", note=note)
+    file = exported(cast.owner, talk)
+    member = cast.vault.members.filter(user=cast.mate)
+    member.update(hidden_folders=["HR"])
+    assert import_file(cast.mate, file).withheld == 1
+    mine = Conversation.objects.get(owner=cast.mate)
+    source = Source.objects.get(message__conversation=mine)
+    assert (source.vault, source.note, source.text, source.path) == (None, None, "", "")
+    assert "4,711" not in str(thread(mine, cast.mate))
+
+    member.update(hidden_folders=[])
+    assert import_file(cast.mate, file).restored == 1
+    assert "4,711" in str(thread(mine, cast.mate))
+    member.update(hidden_folders=["HR"])
+    assert "4,711" not in str(thread(mine, cast.mate)), "rights hold at the moment of use"

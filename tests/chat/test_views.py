@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chat.models import Conversation, Message
+from providers.models import UsageLimit, UsageRecord
 from tests.cast import Cast, make_user, make_vault
 from tests.chat.pages import add_answer, add_turn, browser, make_conversation, make_note
 
@@ -74,6 +75,23 @@ def test_the_first_page_says_what_the_vaults_hold_and_what_one_could_ask(cast: C
     assert "Boiler" in shown
     assert "Payroll" not in shown
     assert cast.foreign_vault.name not in shown
+
+
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [(100, ""), (900, "90 % of the limit of mate@example.com"), (1000, "is used up: 1,000 of")],
+)
+def test_a_limit_that_is_nearly_used_up_is_told_before_asking(
+    cast: Cast, used: int, told: str
+) -> None:
+    UsageLimit.objects.create(user=cast.mate, period="day", most_tokens=1_000)
+    spent = {"purpose": "answer", "provider": "fake", "model": "cite", "input_tokens": used}
+    UsageRecord.objects.create(user=cast.mate, **spent)
+    shown = page(browser(cast.mate), "home")
+    assert told in shown
+    assert ("the limit of mate@example.com" in shown.lower()) is bool(told)
+    assert ("choose the quotes without a model" in shown) is (used == 1000)
+    assert "the limit of" not in page(browser(cast.owner), "home")
 
 
 def test_who_has_no_vault_is_told_how_to_get_one(cast: Cast) -> None:

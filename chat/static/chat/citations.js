@@ -118,6 +118,7 @@ export class Citations {
     }
     if (chip.dataset.where) this.card.querySelector("[data-where]").textContent = chip.dataset.where; // of the quote itself
     this.card.querySelector("[data-open-passage]").href = chip.href;
+    this.card.querySelector("[data-weak]").hidden = !chip.matches(".weak");
     const quote = Array.from(source.querySelector("[data-quote]").textContent); // spans count characters, not UTF-16 units
     const place = this.card.querySelector("[data-quote]");
     const found = quoteIn(chip.href, Number(source.dataset.start), quote.length);
