@@ -209,6 +209,7 @@ async def _take_step(
     )
     yield step_said(step, ids)
     if asks:
+        yield Said(EventType.STATUS, {"stage": "asking", "text": "Waiting for your word"})
         patience = writing.loop.rules.patience
         decision = await wait_for_decision(step, writing.bell(), seconds=patience)
         if decision in (Step.Decision.REFUSE, Step.Decision.TIME_OUT):
@@ -217,6 +218,7 @@ async def _take_step(
         writing.loop.asks = decision != Step.Decision.ALLOW_ALL
         step.decision = decision
         yield step_said(await in_database(run_step, step), ids)
+    yield Said(EventType.STATUS, {"stage": "searching", "text": "Searching again"})
     began = time.monotonic()
     try:
         found = await writing.box.carry_out(wanted, writing.sources, room=writing.loop.tokens_left)

@@ -18,7 +18,7 @@ from chat.parts import Said
 from chat.steps import DECISIONS, step_json
 
 LABELS = {SEARCH: _("Search"), READ: _("Read"), SIMILAR: _("Notes like")}
-ICONS = {SEARCH: "search", READ: "notes", SIMILAR: "sources"}
+ICONS = {SEARCH: "search", READ: "note", SIMILAR: "sources"}
 
 
 @dataclass(frozen=True, slots=True)

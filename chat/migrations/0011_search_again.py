@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='chatsettings',
             name='tool_limit',
-            field=models.CharField(blank=True, choices=[('never', 'one search'), ('ask', 'more, asking me'), ('auto', 'more, freely')], help_text="Of the site: nobody's choice of further searches goes further than this.", max_length=5),
+            field=models.CharField(blank=True, choices=[('never', 'one search'), ('ask', 'more searches, ask me'), ('auto', 'more searches, freely')], help_text="Of the site: nobody's choice of further searches goes further than this.", max_length=5),
         ),
         migrations.AddField(
             model_name='chatsettings',
@@ -26,17 +26,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='chatsettings',
             name='tool_use',
-            field=models.CharField(blank=True, choices=[('never', 'one search'), ('ask', 'more, asking me'), ('auto', 'more, freely')], help_text='Whether a model that can may search again before it answers.', max_length=5),
+            field=models.CharField(blank=True, choices=[('never', 'one search'), ('ask', 'more searches, ask me'), ('auto', 'more searches, freely')], help_text='Whether a model that can may search again before it answers.', max_length=5),
         ),
         migrations.AddField(
             model_name='message',
             name='tool_use',
-            field=models.CharField(choices=[('never', 'one search'), ('ask', 'more, asking me'), ('auto', 'more, freely')], default='never', max_length=5),
+            field=models.CharField(choices=[('never', 'one search'), ('ask', 'more searches, ask me'), ('auto', 'more searches, freely')], default='never', max_length=5),
         ),
         migrations.AddField(
             model_name='persona',
             name='tool_use',
-            field=models.CharField(blank=True, choices=[('never', 'one search'), ('ask', 'more, asking me'), ('auto', 'more, freely')], help_text='Further searches under this persona go no further than this.', max_length=5),
+            field=models.CharField(blank=True, choices=[('never', 'one search'), ('ask', 'more searches, ask me'), ('auto', 'more searches, freely')], help_text='Further searches under this persona go no further than this.', max_length=5),
         ),
         migrations.CreateModel(
             name='Step',

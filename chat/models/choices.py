@@ -27,8 +27,8 @@ class FollowUps(models.TextChoices):
 
 class ToolUse(models.TextChoices):
     NEVER = "never", _("one search")
-    ASK = "ask", _("more, asking me")
-    AUTO = "auto", _("more, freely")
+    ASK = "ask", _("more searches, ask me")
+    AUTO = "auto", _("more searches, freely")
 
 
 class Persona(models.Model):

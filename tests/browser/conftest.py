@@ -86,6 +86,17 @@ def slow_model(owner: User) -> ChatModel:
 
 
 @pytest.fixture
+def searching_model(owner: User) -> ChatModel:
+    """A model that searches once more before it cites all that was found."""
+    provider = Provider.objects.create(
+        slug="script", name="Script", kind="fake", needs_key=False, position=9
+    )
+    return ChatModel.objects.create(
+        provider=provider, name="pause:0.2|tool:search:kingfisher mill|cite", label="Searcher"
+    )
+
+
+@pytest.fixture
 def product(transactional_db: None, tmp_path: Path) -> Iterator[LiveProduct]:
     live = LiveProduct(tmp_path)
     live.start("serve")

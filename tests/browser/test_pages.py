@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from providers.models import ChatModel
 from tests.browser.conftest import SignIn
 from tests.browser.test_road import QUESTION, ask
 from tests.live import LiveProduct
@@ -60,8 +61,8 @@ def test_pages_are_accessible_in_every_look(
     assert found == {}
 
 
-def test_an_answer_is_accessible_with_its_passage_open(
-    sign_in: SignIn, owner: User, pond: Vault
+def test_an_answer_is_accessible_with_its_passage_open_and_its_steps(
+    sign_in: SignIn, owner: User, pond: Vault, searching_model: ChatModel
 ) -> None:
     page = sign_in(owner)
     ask(page, QUESTION)
@@ -75,6 +76,30 @@ def test_an_answer_is_accessible_with_its_passage_open(
     expect(page.get_by_role("dialog", name="Passage")).to_be_hidden()
     page.get_by_text("How this was found").click()
     expect(page.get_by_text(re.compile("candidates?"), exact=False).first).to_be_visible()
+    assert troubles_of(page) == []
+    _search_again(page, searching_model)
+
+
+def _search_again(page: Page, model: ChatModel) -> None:
+    """A further search waits for its reader, through a reload, and is seen afterwards."""
+    page.locator("#chat-ask [name=tool_use]").select_option("ask")
+    page.locator("[name=model][form=chat-ask]").select_option(label=model.label)
+    ask(page, "Where does the kingfisher nest?")
+    answer = page.locator(".answer").last
+    step = answer.locator("[data-step]")
+    expect(step).to_have_attribute("data-state", "asked")
+    assert troubles_of(page) == []
+    page.reload()
+    expect(step.get_by_role("button", name="Allow", exact=True)).to_be_visible()
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.emulate_media(color_scheme="dark")
+    assert troubles_of(page) == []
+    step.get_by_role("button", name="Allow", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(answer).to_have_attribute("data-status", "done")
+    answer.get_by_text("Further searches").first.click()
+    expect(step).to_have_attribute("data-state", "done")
+    expect(step).to_contain_text("kingfisher mill")
     assert troubles_of(page) == []
 
 
