@@ -62,8 +62,8 @@ class Pace:
 
     A frame that comes late because the process is busy makes the next ones rarer and
     larger, to one in `slowest_frame` seconds. An open block is sent again at most
-    `block_bytes` characters a second. What runs keep and ask within `gather` seconds is
-    kept and asked together.
+    `block_bytes` characters a second, and rendered for at most the share `rendering` of
+    the time. What runs keep and ask within `gather` seconds is kept and asked together.
     """
 
     frame: float = 0.1
@@ -73,6 +73,7 @@ class Pace:
     lease: float = 15.0
     outage: float = 30.0
     block_bytes: int = 40_000
+    rendering: float = 0.05
     queue: int = 300
 
 
@@ -104,6 +105,8 @@ class Subscriber:
             self.events.put_nowait(None)
 
 
+# Seconds without a new look at the open block, however long it takes to render.
+MOST_REST = 2.0
 Keeper = Gathered[News, Standing]
 
 
@@ -269,10 +272,13 @@ class LiveRun:
             self._pending.clear()
             self._blocks.push(text)
             self._publish(EventType.DELTA, {"text": text})
-        now = time.monotonic()
-        if now >= self._next_block:
+        began = time.monotonic()
+        if began >= self._next_block:
             self._publish_blocks(self._blocks.changed)
-            self._next_block = now + self._blocks.open_size / self._pace.block_bytes
+            took = time.monotonic() - began
+            size = self._blocks.open_size
+            rest = max(size / self._pace.block_bytes, took / self._pace.rendering)
+            self._next_block = began + min(rest, MOST_REST)
 
     def _publish_blocks(self, blocks: Callable[[], list[Any]]) -> None:
         for block in blocks():

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import regex
 from markdown_it.token import Token
 
 from chat.core.citations import Quotable
@@ -25,6 +26,15 @@ _HALF_AUTOLINK = re.compile(r"<[a-z][a-z0-9+.-]{0,20}:[^<>\s]{0,500}$|!$", re.IG
 _HALF_ADDRESS = re.compile(
     r"(?:https?:|www\.|mailto:|[^\s<>()\[\]]{1,100}@)[^\s<>]{0,500}$", re.IGNORECASE
 )
+# Words that go on with a text change nothing before them: no mark, no line, no entity, no
+# address is made of these. Where the text ends in one of them, no mark beside it is either.
+_PLAIN = regex.compile(r"[\p{L}\p{M}\p{N} ,.?%'’“”„«»–—-]+")
+# A last line whose kind (item, quote, paragraph) is settled, by a letter in it.
+_SETTLED = regex.compile(r"[ >*+\-\d.)]*\p{L}[^\n]*[\p{L}\p{M}\p{N} ,.?%'’“”„«»–—-]")
+# Where such text goes in: before the ends of blocks at the very end.
+_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote)>\s*)+\Z")
+LONGEST_ENDS = 400
+_SENTENCE = re.compile(r"[.?]\s")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
@@ -45,6 +55,7 @@ class BlockStream:
         self._tail = ""
         self._index = 0
         self._shown = ""
+        self._rendered = ""
 
     @property
     def open_size(self) -> int:
@@ -58,6 +69,10 @@ class BlockStream:
     def changed(self) -> list[Block]:
         """Blocks that were closed since the last call, and the open one if it changed."""
         visible = hold_back(self._tail)
+        if visible.rstrip(" ") == self._rendered.rstrip(" "):
+            return []
+        if grown := self._grown(visible):
+            return grown
         blocks = split_blocks(visible)
         complete_lines = visible.count("\n")
         count = sum(1 for block in blocks[1:] if block.line < complete_lines)
@@ -66,11 +81,42 @@ class BlockStream:
         rest = blocks[count:]
         if count:
             self._drop_lines(rest[0].line)
+            visible = visible.split("\n", rest[0].line)[rest[0].line]
+        self._rendered = visible
         html = "".join(self._render(block) for block in rest)
         if html != self._shown:
             self._shown = html
             changed.append(Block(self._index, html, closed=False))
         return changed
+
+    def _grown(self, visible: str) -> list[Block]:
+        """The open block when it only has some more plain words: most frames are such.
+
+        Nothing is parsed. It is what `_render` would give; a test holds the two together.
+        """
+        before, after = self._rendered.rstrip(" "), visible.rstrip(" ")
+        added = after[len(before) :]
+        ends = _ENDS.search(self._shown, max(0, len(self._shown) - LONGEST_ENDS))
+        line = before[before.rfind("\n") + 1 :]
+        is_plain = (
+            ends is not None
+            and not self._shown[: ends.start()].endswith("\n")  # code, or a list without text
+            and after.startswith(before)
+            and _PLAIN.fullmatch(added) is not None
+            and _SETTLED.fullmatch(line) is not None
+            and "www." not in f"{line[-4:]}{added}"
+            and not self._may_judge_anew(line)
+        )
+        if not is_plain or ends is None:
+            return []
+        self._rendered = visible
+        self._shown = f"{self._shown[: ends.start()]}{added}{ends[0]}"
+        return [Block(self._index, self._shown, closed=False)]
+
+    def _may_judge_anew(self, line: str) -> bool:
+        """Whether a mark of the last sentence may be judged anew, now that it is longer."""
+        sentences = _SENTENCE.split(line)
+        return bool(self._passages) and ("[" in sentences[-1] or "【" in sentences[-1])
 
     def finish(self) -> list[Block]:
         """The blocks that are still open, closed: the answer has ended."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.core.blocks import Block, BlockStream, hold_back
+from chat.core.citations import Quotable
 from chat.core.rendering import render_answer
 from tests.chat.core.test_rendering import HOSTILE, THREE
 
@@ -119,3 +120,59 @@ def test_a_half_written_mark_or_link_waits(text: str, shown: str) -> None:
 @given(st.text(max_size=120))
 def test_what_is_shown_is_a_beginning_of_the_text(text: str) -> None:
     assert text.startswith(hold_back(text))
+
+
+PIECES = [
+    *("word", " ", "  ", ", ", ". ", ".", "? ", "дом ", "l’été ", "50 %", "1", "2. ", "-", "- "),
+    *("\n", "\n\n", "\n- ", "\n  ", "\n> ", "\n1. ", "*", "**", "_", "`", "~~", "$", "# ", "|"),
+    *(
+        "[",
+        "]",
+        "[1]",
+        " [2]",
+        "【3】",
+        "(",
+        ")",
+        "www.",
+        "a@b",
+        ":",
+        "//",
+        "http",
+        "&",
+        "amp",
+        ";",
+    ),
+    *("<", ">", "!", "\\", "=", "```", "[x] ", '"'),
+]
+
+
+class Parsing(BlockStream):
+    """Parses its open end anew for every frame."""
+
+    def _grown(self, visible: str) -> list[Block]:
+        return []
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(PIECES), max_size=40), st.sampled_from([(), THREE]))
+def test_plain_words_are_added_as_parsing_anew_would_add_them(
+    pieces: list[str], passages: list[Quotable]
+) -> None:
+    stream, parsing = BlockStream(passages), Parsing(passages)
+    for piece in pieces:
+        stream.push(piece)
+        parsing.push(piece)
+        assert stream.changed() == parsing.changed()
+    assert stream.finish() == parsing.finish()
+
+
+def test_plain_words_are_not_parsed_anew() -> None:
+    stream = BlockStream(THREE)
+    stream.push("- An item with *stress* and a mark [1]. It goes on")
+    stream.changed()
+    parsed = []
+    stream._render = lambda block: parsed.append(block) or ""  # type: ignore[method-assign,func-returns-value]
+    stream.push(" with more words, and one.")
+    (block,) = stream.changed()
+    assert block.html.endswith("It goes on with more words, and one.</li>\n</ul>\n")
+    assert parsed == []
