@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -50,15 +50,20 @@ class VaultRow:
     searchable: int
     percent: int
     last_sync: Any
+    has_failed: bool
     role: str
 
 
 def vault_rows(user: access.User) -> list[VaultRow]:
     """The vaults that `user` may read, by name."""
+    syncs = SyncRun.objects.filter(vault=OuterRef("pk"), kind=SyncRun.Kind.SYNC)
     vaults = (
         access.visible_to(user)
         .order_by("name")
-        .annotate(last_sync=Max("sync_runs__finished", filter=Q(sync_runs__kind="sync")))
+        .annotate(
+            last_sync=Max("sync_runs__finished", filter=Q(sync_runs__kind="sync")),
+            last_state=Subquery(syncs.order_by("-started").values("state")[:1]),
+        )
     )
     counts = counts_in(access.scope_for(user))
     edited = set(access.editable_by(user).values_list("pk", flat=True))
@@ -68,7 +73,15 @@ def vault_rows(user: access.User) -> list[VaultRow]:
         notes, searchable = counts.get(vault.pk, (0, 0))
         role = "owner" if vault.pk in owned else "editor" if vault.pk in edited else "reader"
         rows.append(
-            VaultRow(vault, notes, searchable, _percent(searchable, notes), vault.last_sync, role)
+            VaultRow(
+                vault,
+                notes,
+                searchable,
+                percent=_percent(searchable, notes),
+                last_sync=vault.last_sync,
+                has_failed=vault.last_state == SyncRun.State.FAILED,
+                role=role,
+            )
         )
     return rows
 

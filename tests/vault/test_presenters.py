@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.cast import Cast
 from tests.vault.notes import make_note
-from vault.models import Note
+from vault.models import Note, SyncRun
 from vault.presenters import (
     TreeRow,
     job_words,
@@ -103,3 +103,13 @@ def test_the_list_holds_readable_vaults_with_their_counts(cast: Cast) -> None:
     assert (row.vault, row.notes, row.searchable, row.percent) == (cast.vault, 2, 1, 50)
     assert row.role == "reader"
     assert vault_rows(cast.owner)[0].role == "owner"
+
+
+def test_a_vault_whose_last_reading_failed_says_so(cast: Cast) -> None:
+    for state in ("done", "failed"):
+        SyncRun.objects.create(vault=cast.vault, state=state)
+    SyncRun.objects.create(vault=cast.vault, kind="check", state="done")
+    (row,) = vault_rows(cast.mate)
+    assert row.has_failed
+    SyncRun.objects.create(vault=cast.vault, state="done")
+    assert not vault_rows(cast.mate)[0].has_failed
