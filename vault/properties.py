@@ -49,7 +49,8 @@ def properties_of(note: Note, notes: dict[str, Note], addresses: Addresses) -> l
     """What the properties of `note` say. `notes` are those that its links lead to and that
     the reader may open, by the case-folded names that the links give them."""
     shown = []
-    for name, value in note.properties.items():
+    # By name: the database keeps no order of them.
+    for name, value in sorted(note.properties.items(), key=lambda pair: pair[0].casefold()):
         if name.lower() in _LEFT_OUT:
             continue
         values = [_shown(one, notes, addresses) for one in _single(value)][:MOST_VALUES]

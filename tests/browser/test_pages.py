@@ -28,6 +28,8 @@ PAGES = (
     "/lab/evaluation/pond/",
     "/vaults/",
     "/vaults/pond/",
+    "/vaults/new",
+    "/vaults/pond/settings",
     "/vaults/pond/index",
     "/vaults/pond/context",
     "/vaults/pond/notes/Birds/Heron.md?span=37-88",
