@@ -158,7 +158,7 @@ def bare_vectors(place: Installation, question: Question) -> list[int]:
     """The fifty nearest by the index, with the settings of the product."""
     from django.db import connection, transaction
 
-    from retrieval.statements import EF_SEARCH
+    from retrieval.core.types import EF_SEARCH
     from vault.fields import vector_literal
     from vault.vector_index import model_condition, vector_cast, vector_expression
 

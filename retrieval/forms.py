@@ -28,11 +28,16 @@ CHOSEN = ("folder", "path", "tag", "prop", "kind", "after", "before")
 
 
 class Unreadable(ValueError):
-    """A parameter that means nothing here; `str()` says which values would."""
+    """A parameter that means nothing here; `str()` says which values would.
 
-    def __init__(self, name: str, message: str) -> None:
+    Where it is a filter, `raw` is how it was typed and `near` what may have been meant.
+    """
+
+    def __init__(self, name: str, message: str, *, raw: str = "", near: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.name = name
+        self.raw = raw
+        self.near = tuple(near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +124,8 @@ def _check_filters(asked: Asked) -> None:
         if near
         else _("No note here has one.")
     )
-    raise Unreadable(
-        "q", _("No note fits %(filter)s.") % {"filter": _short(unknown.raw)} + " " + mend
-    )
+    text = _("No note fits %(filter)s.") % {"filter": _short(unknown.raw)}
+    raise Unreadable("q", f"{text} {mend}", raw=unknown.raw, near=near)
 
 
 def _mend(error: UnreadableFilter) -> str:

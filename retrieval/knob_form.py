@@ -12,11 +12,13 @@ from django.utils.translation import gettext as _
 from retrieval.core.types import Fusion, Knobs, Mode
 
 # Knobs that order candidates; the others choose what of them goes into an answer.
-RANKING = ("mode", "fusion", "depth", "rrf_k", "rerank")
-ASSEMBLY = ("neighbours", "chunks_per_note", "token_budget")
+RANKING = ("mode", "fusion", "keyword_weight", "depth", "rrf_k", "ef_search", "rerank")
+ASSEMBLY = ("alternates", "neighbours", "linked_notes", "chunks_per_note", "token_budget")
 LIMITS = {
     "depth": (10, 500),
     "rrf_k": (1, 1000),
+    "keyword_weight": (0, 100),
+    "ef_search": (40, 1000),
     "neighbours": (0, 5),
     "chunks_per_note": (1, 20),
     "token_budget": (200, 200_000),
@@ -139,7 +141,9 @@ def _labels() -> dict[str, tuple[str, str]]:
     return {
         "mode": (_("Arms"), _("Which ways of looking take part.")),
         "fusion": (_("Fusion"), _("How their lists become one.")),
-        "depth": (_("Depth"), _("Candidates of each arm.")),
+        "keyword_weight": (_("Keywords count"), _("Percent of the score; the rest is meaning.")),
+        "depth": (_("Depth"), _("Candidates of each arm, more than are shown.")),
+        "ef_search": (_("ef_search"), _("Neighbours the vector index looks at, if asked.")),
         "rrf_k": (_("RRF k"), _("Only for reciprocal rank.")),
         "rerank": (_("Rerank"), _("A model orders the best candidates again.")),
         "neighbours": (_("Neighbours"), _("Passages before and after a hit.")),
@@ -156,7 +160,7 @@ def _choices() -> dict[str, tuple[tuple[str, str], ...]]:
     switch = ((_ON, _("on")), (_OFF, _("off")))
     return {
         "mode": (
-            (str(Mode.HYBRID), _("keywords and meaning")),
+            (str(Mode.HYBRID), _("both")),
             (str(Mode.KEYWORD), _("keywords alone")),
             (str(Mode.SEMANTIC), _("meaning alone")),
         ),
@@ -166,4 +170,5 @@ def _choices() -> dict[str, tuple[tuple[str, str], ...]]:
         ),
         "rerank": switch,
         "alternates": switch,
+        "linked_notes": switch,
     }

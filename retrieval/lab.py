@@ -8,10 +8,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from providers.core.errors import NotConfigured
+from providers.models import ChatModel
+from providers.registry import default_chat_model
 from retrieval.core.comparing import Move, moves
 from retrieval.core.query import parse_query
 from retrieval.core.snippets import Snippet, make_snippet
-from retrieval.core.types import Arm, Candidate, Fusion, Knobs, Mode
+from retrieval.core.types import Arm, Candidate, Fusion, Knobs, Mode, Passage
 from retrieval.database import in_database
 from retrieval.evaluation.runs import knobs_from
 from retrieval.facts import ScopeFacts, scope_facts
@@ -54,7 +57,7 @@ class LabRow:
 @dataclass(frozen=True, slots=True)
 class Side:
     """One search of the lab. `hidden`: candidates that the reader may not read any more, or
-    that are gone."""
+    that are gone. `passages`: what an answer would read; a kept search has none."""
 
     run: RetrievalRun | None
     rows: tuple[LabRow, ...]
@@ -62,6 +65,7 @@ class Side:
     notices: tuple[str, ...]
     timings: dict[str, float]
     hidden: int = 0
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,15 @@ async def examine(
     question: str, *, scope: Scope, knobs: Knobs, top: int, user_id: int | None
 ) -> Side:
     """Search as an answer would, and look at the `top` candidates. Keeps a RetrievalRun."""
-    found = await retrieve(question, history=(), scope=scope, knobs=knobs, user_id=user_id)
+    model = await in_database(_rewording_model) if knobs.alternates else None
+    found = await retrieve(
+        question, history=(), scope=scope, knobs=knobs, user_id=user_id, model=model
+    )
     if found.run_id is None:
         return Side(None, (), found.arms, found.notices, {})
     run = await RetrievalRun.objects.aget(pk=found.run_id)
-    return await in_database(side_of, run, scope=scope, top=top)
+    side = await in_database(side_of, run, scope=scope, top=top)
+    return replace(side, passages=found.passages)
 
 
 def side_of(run: RetrievalRun, *, scope: Scope, top: int) -> Side:
@@ -126,14 +134,19 @@ async def effects_of(question: str, *, scope: Scope, knobs: Knobs, top: int) -> 
     """Each knob turned alone, and what that does to the first `top` notes."""
     base = await _notes(question, scope=scope, knobs=knobs, top=top)
     has_reranker = await in_database(rerank_model) is not None
+    facts = await in_database(scope_facts, scope)
     found = []
-    for label, turned in _variations(knobs, has_reranker=has_reranker):
+    for label, turned in _variations(
+        knobs, has_reranker=has_reranker, asks_index=not facts.is_small
+    ):
         other = await _notes(question, scope=scope, knobs=turned, top=top)
         found.append(_effect(label, turned, base, other))
     return tuple(found)
 
 
-def _variations(knobs: Knobs, *, has_reranker: bool) -> Iterator[tuple[str, Knobs]]:
+def _variations(
+    knobs: Knobs, *, has_reranker: bool, asks_index: bool
+) -> Iterator[tuple[str, Knobs]]:
     if knobs.mode != Mode.KEYWORD:
         yield _("keywords alone"), replace(knobs, mode=Mode.KEYWORD)
     if knobs.mode != Mode.SEMANTIC:
@@ -144,8 +157,15 @@ def _variations(knobs: Knobs, *, has_reranker: bool) -> Iterator[tuple[str, Knob
         yield _("fused by rank"), replace(knobs, fusion=Fusion.RRF)
     else:
         yield _("fused by score"), replace(knobs, fusion=Fusion.CONVEX)
+    for weight in (25, 75):
+        if knobs.mode == Mode.HYBRID and weight != knobs.keyword_weight:
+            label = _("keywords count %(weight)d %%") % {"weight": weight}
+            yield label, replace(knobs, keyword_weight=weight)
     for depth in (max(10, knobs.depth // 2), min(500, knobs.depth * 2)):
         yield _("depth %(depth)d") % {"depth": depth}, replace(knobs, depth=depth)
+    if asks_index and knobs.mode != Mode.KEYWORD:
+        wider = min(1000, knobs.ef_search * 2)
+        yield _("ef_search %(ef)d") % {"ef": wider}, replace(knobs, ef_search=wider)
     if has_reranker:
         label = _("without reranking") if knobs.rerank else _("reranked")
         yield label, replace(knobs, rerank=not knobs.rerank)
@@ -200,6 +220,14 @@ def _rows(
             snippet=make_snippet(text, words, length=TEXT_LENGTH),
             others=tuple(_others(stored[place - 1])),
         )
+
+
+def _rewording_model() -> ChatModel | None:
+    """The model that words a broad question anew; None where none can be used."""
+    try:
+        return default_chat_model()
+    except NotConfigured:
+        return None
 
 
 def _candidate(stored: dict[str, Any]) -> Candidate:

@@ -21,6 +21,7 @@ from retrieval.options import site_knobs
 from retrieval.rerank import rerank
 from retrieval.statements import find_in_text
 from vault.access import notes_in
+from vault.core.language import common_words, text_config
 from vault.core.types import Scope
 from vault.models import Chunk, Note, Vault
 
@@ -178,16 +179,26 @@ def _ms(start: float) -> float:
 
 
 def words_to_mark(query: ParsedQuery, terms: Sequence[str]) -> tuple[str, ...]:
-    """What a snippet marks: the lexemes searched, the words they come from, phrases.
+    """What a snippet marks: the lexemes searched, the words they come from, phrases; not
+    the words that stand in every text.
 
     Without lexemes (search by meaning, a name that is a stop word), the longer words.
     """
     if not terms:
         longer = [word for word in query.words if len(word) >= _LONG_WORD] or query.words
         return (*longer, *query.phrases)
-    stems = tuple({term[: max(3, len(term) - 1)] for term in terms})
+    told = _telling(query, terms)
+    stems = tuple({term[: max(3, len(term) - 1)] for term in told})
     typed = [word for word in query.words if word.casefold().startswith(stems)]
-    return (*terms, *typed, *query.phrases)
+    return (*told, *_telling(query, typed), *query.phrases)
+
+
+def _telling(query: ParsedQuery, words: Sequence[str]) -> tuple[str, ...]:
+    """`words` less those that every text of the query's language has; all, if it has no
+    others."""
+    language = text_config(query.text)
+    rare = tuple(word for word in words if not common_words(word, language))
+    return rare or tuple(words)
 
 
 def load_hits(

@@ -94,7 +94,7 @@ def run_search(
         _set_local(
             cursor,
             uses_index=_uses_index(facts, vectors),
-            depth=knobs.depth,
+            least_ef=max(knobs.ef_search, knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
         cursor.execute(statement, values)
@@ -163,7 +163,7 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     }
     condition = sql.WHOLE_WORD if len(text) < 3 and text.isascii() else sql.ANYWHERE
     with transaction.atomic(), connection.cursor() as cursor:
-        _set_local(cursor, uses_index=False, depth=limit)
+        _set_local(cursor, uses_index=False)
         cursor.execute(fill(sql.IN_TEXT, condition=f"{condition} AND {allowed}"), values)
         rows = cursor.fetchall()
     return tuple(
@@ -172,7 +172,7 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     )
 
 
-def _set_local(cursor: Any, *, uses_index: bool, depth: int, mends: bool = False) -> None:
+def _set_local(cursor: Any, *, uses_index: bool, least_ef: int = 0, mends: bool = False) -> None:
     """Settings for this transaction alone, in one round trip."""
     settings = {
         "statement_timeout": str(TIMEOUT_MS),
@@ -186,7 +186,7 @@ def _set_local(cursor: Any, *, uses_index: bool, depth: int, mends: bool = False
         # `%` uses the trigram index down to this; its own 0.3 reads eight times as many rows.
         settings["pg_trgm.similarity_threshold"] = str(keyword_sql.NEAR)
     if uses_index:
-        settings["hnsw.ef_search"] = str(min(max(EF_SEARCH, depth), MOST_EF_SEARCH))
+        settings["hnsw.ef_search"] = str(min(least_ef, MOST_EF_SEARCH))
         settings["hnsw.iterative_scan"] = "relaxed_order"
     calls = ", ".join("set_config(%s, %s, true)" for _ in settings)
     cursor.execute(f"SELECT {calls}", [part for pair in settings.items() for part in pair])
@@ -360,9 +360,11 @@ def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
 
 
 def _score(knobs: Knobs, *, foreign: str) -> str:
+    keywords = int(knobs.keyword_weight) / 100
+    weights = {"keywords": keywords, "meaning": 1 - keywords}
     if knobs.fusion == Fusion.RRF:
-        return fill(sql.RRF, k=int(knobs.rrf_k))
-    return fill(sql.CONVEX, foreign=foreign)
+        return fill(sql.RRF, k=int(knobs.rrf_k), **weights)
+    return fill(sql.CONVEX, foreign=foreign, **weights)
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:

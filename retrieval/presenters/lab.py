@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from retrieval.core.comparing import Move
+from retrieval.core.types import Passage
 from retrieval.lab import LabRow, Side
 from retrieval.presenters.results import Segment, segments
-from retrieval.presenters.words import ShownArm, is_named, shown_arms, stage_words
+from retrieval.presenters.words import ShownArm, found_by, is_named, shown_arms, stage_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,18 @@ class ShownRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage that an answer would read."""
+
+    number: int
+    title: str
+    where: tuple[str, ...]
+    url: str
+    found_by: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """Milliseconds of a stage, and its share of all in percent."""
 
@@ -58,6 +71,12 @@ class Column:
     queries: tuple[str, ...]
     hidden: int
     permalink: str
+    passages: tuple[ShownPassage, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Of all passages together."""
+        return sum(passage.tokens for passage in self.passages)
 
 
 def column(
@@ -78,6 +97,21 @@ def column(
         queries=tuple(side.run.queries) if side.run else (),
         hidden=side.hidden,
         permalink=f"{reverse('lab')}?{urlencode({'run': side.run.pk})}" if side.run else "",
+        passages=tuple(map(_passage, side.passages)),
+    )
+
+
+def _passage(passage: Passage) -> ShownPassage:
+    address = reverse("note", args=[passage.vault_slug, passage.path])
+    span = urlencode({"span": f"{passage.start}-{passage.end}"})
+    headings = [heading for heading in passage.heading_path if heading != passage.title]
+    return ShownPassage(
+        number=passage.number,
+        title=passage.title,
+        where=(passage.path, *headings),
+        url=f"{address}?{span}",
+        found_by=" · ".join(found_by(passage.arms)),
+        tokens=passage.tokens,
     )
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from retrieval.core.filters import as_filter, take_filters, without_filter
 from retrieval.core.types import Arm, Hit, SearchResult
-from retrieval.forms import Asked
+from retrieval.forms import Asked, Unreadable
 from retrieval.presenters.words import found_by
 
 
@@ -80,6 +80,24 @@ def filter_chips(asked: Asked) -> list[FilterChip]:
     return in_query + beside
 
 
+def mended_chips(given: Sequence[tuple[str, str]], error: Unreadable) -> list[FilterChip]:
+    """For each filter that may have been meant: the same search with it in the place of the
+    one that fits nothing. `given` are the parameters of the page's address."""
+    return [
+        FilterChip(near, f"{reverse('search')}?{urlencode(_mended(given, error.raw, near))}")
+        for near in error.near
+    ]
+
+
+def _mended(given: Sequence[tuple[str, str]], raw: str, near: str) -> list[tuple[str, str]]:
+    query = next((value for name, value in given if name == "q"), "")
+    mended = query.replace(raw, near, 1) if raw in query else f"{query} {near}".strip()
+    beside = [
+        (name, value) for name, value in given if name != "q" and as_filter(name, value) != raw
+    ]
+    return [("q", mended), *beside]
+
+
 def _address(
     asked: Asked, *, query: str | None = None, chosen: Sequence[tuple[str, str]] | None = None
 ) -> str:
@@ -91,6 +109,13 @@ def _address(
         *(asked.chosen if chosen is None else chosen),
     ]
     return f"{reverse('search')}?{urlencode(pairs)}"
+
+
+def is_only_near(result: SearchResult) -> bool:
+    """Whether no note has a word of the query: all of them only come near its meaning."""
+    return bool(result.hits) and all(
+        label.startswith("meaning") for hit in result.hits for label in hit.arms
+    )
 
 
 def hit_rows(result: SearchResult) -> list[HitRow]:

@@ -73,7 +73,10 @@ def found_by(labels: tuple[str, ...]) -> tuple[str, ...]:
     shown = []
     for label in labels:
         name, _space, rank = label.partition(" ")
-        shown.append(_ranked(name, rank) if rank else alone.get(name, arm_words(name)))
+        if rank and not rank.isdigit():
+            shown.append(label)  # a sentence: "linked from [2]"
+        else:
+            shown.append(_ranked(name, rank) if rank else alone.get(name, arm_words(name)))
     return tuple(shown)
 
 

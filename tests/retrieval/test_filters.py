@@ -186,7 +186,11 @@ def test_the_page_shows_a_chip_that_takes_the_filter_away(library: Cast) -> None
 def test_the_page_says_what_was_meant(library: Cast) -> None:
     answer = page(library.owner, q="tag:projet")
     assert answer.status_code == 400
-    assert "Did you mean tag:project" in answer.content.decode()
+    content = answer.content.decode()
+    assert "Did you mean tag:project" in content
+    assert 'href="/search?q=tag%3Aproject' in content
+    beside = page(library.owner, q="pump", tag="projet", mode="keyword").content.decode()
+    assert escape("/search?q=pump+tag%3Aproject&mode=keyword") in beside
 
 
 def test_the_link_of_a_tag_lists_its_notes(library: Cast) -> None:

@@ -11,13 +11,15 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from retrieval.core.types import Knobs
-from retrieval.lab import examine, own_run, side_of
+from providers.models import ChatModel, Provider
+from providers.testing import FakeChat
+from retrieval.core.types import Fusion, Knobs
+from retrieval.lab import Side, examine, own_run, side_of
 from retrieval.models import RetrievalRun
 from tests.cast import Cast, make_user
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
-from vault.models import NoteVector, Vault, VaultMember
+from vault.models import Link, Note, NoteVector, Vault, VaultMember
 from vault.note_vectors import write_note_vectors
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -170,3 +172,51 @@ def test_a_database_that_gives_up_is_said(library: Cast, monkeypatch: pytest.Mon
     answer = lab(library.owner, q=QUESTION)
     assert answer.status_code == 503
     assert "took too long" in text_of(answer)
+
+
+def test_what_an_answer_would_read_follows_its_knobs(library: Cast) -> None:
+    make_link(library.vault, "Ops/Pumps.md", "Ops/Valves.md")
+    plain = text_of(lab(library.owner, q=QUESTION, mode="keyword", top=1))
+    assert "An answer would read 1 passage" in plain
+    linked = text_of(lab(library.owner, q=QUESTION, mode="keyword", top=1, linked_notes="on"))
+    assert "An answer would read 2 passages" in linked
+    assert "linked from [1]" in linked
+    assert "Linked notes on" in linked
+
+
+def test_how_much_keywords_count_moves_candidates(library: Cast) -> None:
+    scores = {}
+    for fusion in Fusion:
+        for weight in (0, 50, 100):
+            knobs = Knobs(fusion=fusion, keyword_weight=weight)
+            side = look(library, knobs)
+            scores[fusion, weight] = {row.note.path: row.candidate.score for row in side.rows}
+        words_alone, both = scores[fusion, 100], scores[fusion, 50]
+        meaning_alone = scores[fusion, 0]
+        assert set(both) == set(words_alone) == set(meaning_alone)
+        for path, score in both.items():
+            assert score == pytest.approx((words_alone[path] + meaning_alone[path]) / 2)
+
+
+def test_other_wordings_are_asked_for_by_hand_alone(library: Cast) -> None:
+    provider = Provider.objects.get(slug="fake")
+    reply = '{"query": "pumps", "alternates": ["the red valve"]}'
+    ChatModel.objects.create(provider=provider, name=f"say:{reply}")
+    FakeChat.requests.clear()
+    lab(library.owner, q="pumps")
+    assert not FakeChat.requests
+    content = text_of(lab(library.owner, q="pumps", alternates="on"))
+    assert len(FakeChat.requests) == 1
+    assert "Searched for <q>the red valve</q>" in content
+
+
+def look(library: Cast, knobs: Knobs) -> Side:
+    scope = scope_for(library.owner)
+    return async_to_sync(examine)(QUESTION, scope=scope, knobs=knobs, top=10, user_id=None)
+
+
+def make_link(vault: Vault, source: str, target: str) -> None:
+    notes = {note.path: note for note in Note.objects.filter(vault=vault)}
+    Link.objects.create(
+        vault=vault, source=notes[source], target=notes[target], raw_target=target, start=0
+    )

@@ -48,6 +48,19 @@ def test_the_empty_page_says_what_to_do(library: Cast) -> None:
     assert "Type a word, a name or a whole question." in text_of(answer)
 
 
+def test_notes_that_only_come_near_are_told_apart(library: Cast) -> None:
+    near = "No note has these words."
+    assert near in text_of(page(library.owner, q="zzqqxx wwvvyy"))
+    assert near not in text_of(page(library.owner, q="blue wwvvyy"))
+    assert near not in text_of(page(library.owner, q="zzqqxx wwvvyy", mode="semantic"))
+
+
+def test_words_of_every_text_are_not_marked(library: Cast) -> None:
+    content = text_of(page(library.owner, q="where is the blue pump in the cellar", mode="keyword"))
+    assert "The <mark>blue</mark> <mark>pump</mark> stands in the <mark>cellar</mark>" in content
+    assert "<mark>The</mark>" in text_of(page(library.owner, q="the", mode="keyword"))
+
+
 def test_the_page_works_as_a_plain_form(library: Cast) -> None:
     content = text_of(page(library.owner, q="blue pump", mode="hybrid"))
     assert "<html" in content
