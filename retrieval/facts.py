@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from providers.models import EmbeddingModel
+from retrieval.core.types import EF_SEARCH
 from vault.core.types import Scope
 from vault.models import Vault
 from vault.staleness import fingerprint
@@ -22,8 +23,6 @@ from vault.vector_index import index_name
 # row by the index costs as much as ROWS_A_VISIT of an exact scan (halfvec, 384 dimensions).
 # Measured by benchmarks/retrieval_speed.py, scopes of 2,000 to 200,000 passages.
 ROWS_A_VISIT = 72
-# Rows that an index scan looks at: what recall@10 of 0.97 takes at 200,000 passages.
-EF_SEARCH = 400
 # What the vector arm hands over at least.
 _WANTED = 50
 # Counting rows costs a microsecond for ten. Each vault gets its share of the counting, but at

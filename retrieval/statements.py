@@ -22,7 +22,7 @@ from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pat
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
-from retrieval.facts import EF_SEARCH, ScopeFacts
+from retrieval.facts import ScopeFacts
 from retrieval.filters import note_condition
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
