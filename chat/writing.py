@@ -175,6 +175,8 @@ class LiveRun:
                 producer.cancel()
             frames = asyncio.create_task(self._pass_on())
             flushes = asyncio.create_task(self._keep_up())
+            for task in (frames, flushes):
+                task.add_done_callback(self._stop_if_broken)
             try:
                 ending = await self._wait_for_end(producer)
             finally:
@@ -247,6 +249,12 @@ class LiveRun:
         clock = asyncio.get_running_loop().time
         while not await self._is_over(seconds_to_beat(clock(), self._pace.flush)):
             await self._flush()
+
+    def _stop_if_broken(self, task: asyncio.Task[None]) -> None:
+        """An answer that is passed on or kept no more is not written on in silence."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("run_broke", run=str(self.turn.ids.run), exc_info=error)
+            self.stop(BROKEN)
 
     async def _is_over(self, seconds: float) -> bool:
         try:

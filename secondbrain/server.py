@@ -12,6 +12,8 @@ from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from secondbrain.slow_readers import end_slow_readers
+
 log = structlog.get_logger(__name__)
 
 # Seconds that running answers get to finish after SIGTERM. Daphne alone ends in 0.4 s,
@@ -35,19 +37,22 @@ def serve(*, host: str, port: int) -> None:
         ping_timeout=30,
         websocket_max_message_size=256 * 1024,
         websocket_max_frame_size=256 * 1024,
-        ready_callable=lambda: _end_on_signals(server),
+        ready_callable=lambda: _begin(server),
     )
     server.run()
     if not server.listening_addresses:
         raise SystemExit(1)
 
 
-def _end_on_signals(server: Server) -> None:
+def _begin(server: Server) -> None:
+    """What runs beside the connections: the look after slow readers, and the end."""
     loop = asyncio.get_event_loop()
+    looking = loop.create_task(end_slow_readers(server))
     ending: list[asyncio.Task[None]] = []
 
     def begin() -> None:
         if not ending:
+            looking.cancel()
             ending.append(loop.create_task(_end(server)))
 
     for number in (signal.SIGTERM, signal.SIGINT):

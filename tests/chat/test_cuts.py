@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack
 from datetime import timedelta
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psutil
 import pytest
 from asgiref.sync import sync_to_async
 from django.db.models.functions import Now
@@ -187,3 +190,68 @@ async def test_a_server_that_is_told_to_end_finishes_what_it_writes(
     assert set(ends) == {"done"}
     assert await asyncio.to_thread(process.wait, 45) == 0
     servers[1].start("serve")
+
+
+class Deaf:
+    """A browser that talks and never listens, with next to no room for what is said to it."""
+
+    def __init__(self, url: str, cookie: str, path: str, *headers: str) -> None:
+        host = url.removeprefix("http://")
+        name, port = host.split(":")
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.socket.settimeout(20)
+        self.socket.connect((name, int(port)))
+        lines = (f"GET {path} HTTP/1.1", f"Host: {host}", f"Cookie: {cookie}", *headers)
+        self.socket.sendall("\r\n".join([*lines, "", ""]).encode())
+
+    def upgraded(self) -> Deaf:
+        assert b"101" in self.socket.recv(40)
+        return self
+
+    def say(self, **frame: Any) -> None:
+        """Send a websocket frame, masked with zeros."""
+        text = json.dumps(frame).encode()
+        head = bytes([0x81, 0x80 | 126]) + len(text).to_bytes(2, "big")
+        self.socket.sendall(head + bytes(4) + text)
+
+
+UPGRADE = (
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+
+
+def megabytes_of(product: LiveProduct) -> float:
+    """What the web process holds in memory now."""
+    return psutil.Process(product.processes["serve"].pid).memory_info().rss / 1e6
+
+
+async def test_a_browser_that_never_listens_is_cut_off_and_costs_no_memory(
+    world: World,
+    people: Cast,
+    servers: tuple[LiveProduct, LiveProduct],
+    request: pytest.FixtureRequest,
+) -> None:
+    """It asks for the same long answer again and again: fifty megabytes, were they kept."""
+    await script(world, "words:8000")
+    cookie = await cookie_of(people.mate)
+    line = await open_line(servers[0].url, cookie)
+    accepted = await line.ask("Count", mode="no_notes")
+    await line.hear_type(*ENDS)
+    size = sum(len(json.dumps(event)) for event in line.heard)
+    await line.socket.close()
+    deaf = Deaf(servers[0].url, cookie, "/ws/chat/", *UPGRADE, f"Origin: {servers[0].url}")
+    request.addfinalizer(deaf.socket.close)
+    await asyncio.to_thread(deaf.upgraded)
+    ids = {name: accepted[name] for name in ("conversation", "run")}
+    before = megabytes_of(servers[0])
+    most = before
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        for _ in range(50_000_000 // size):
+            await asyncio.to_thread(deaf.say, type="attach", after=0, **ids)
+            await asyncio.sleep(0.05)
+            most = max(most, megabytes_of(servers[0]))
+    assert most - before < 25, f"{most - before:.0f} MB for one reader"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,9 @@ from asgiref.sync import sync_to_async
 
 from chat.core.asking import Ask
 from chat.core.events import Event, EventType
+from chat.gathering import Gathered
+from chat.ledger import News, Standing
+from chat.models import Message
 from chat.writing import Subscriber
 from providers.core.types import TextDelta, Usage
 from providers.testing import FakeChat
@@ -78,3 +82,17 @@ async def test_a_long_open_block_is_sent_again_less_often(world: World, people: 
     largest = max(len(block["html"]) for block in blocks)
     assert blocks[-1]["closed"]
     assert sent <= 20_000 * seconds + 3 * largest
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.asyncio
+async def test_an_answer_that_cannot_be_kept_is_not_written_on_in_silence(
+    world: World, people: Cast
+) -> None:
+    def broken(news: Sequence[News]) -> list[Standing | Exception]:
+        raise ArithmeticError("nobody expected this")
+
+    world.runs._keeper = Gathered(broken, seconds=0.01)
+    events = await events_of(world, people, [TextDelta("First. "), asyncio.Event()])
+    assert (events[-1].type, events[-1].data["code"]) == ("error", "internal")
+    assert (await Message.objects.aget(role="assistant")).status == "failed"

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from django.db import connections
 from django.test import Client
+from pytest_django import Settings
 
 from chat.core.asking import Ask
 from chat.core.events import Event
+from chat.ledger import ids_of
 from chat.models import Message
 from chat.providing import site_providing
 from chat.runs import Runs
+from providers.core.types import TextDelta, Usage
 from providers.presets import load_presets
+from providers.testing import FakeChat
 from retrieval.models import RetrievalRun
 from tests.cast import Cast, make_cast
-from tests.chat.world import QUICK, caller, signed_in
-from vault.models import Note
+from tests.chat.world import QUICK, caller, make_model, signed_in
+from tests.contracts.server import json_reply, serving
+from tests.providers.rows import make_embedding_model, make_provider
+from vault.models import Chunk, ChunkVector, Note, Vault
+from vault.staleness import fingerprint
 from vault.sync import sync_vault
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
@@ -98,3 +106,55 @@ async def test_vaults_of_others_are_not_searched(runs: Runs, people: Cast) -> No
     events = await ask(runs, people, "Why did zelmira fail?", vaults=("foreign",))
     assert events[0].data["passages"] == []
     assert "zelmira failed" not in str([event.data for event in events])
+
+
+async def test_a_turn_takes_no_more_calls_than_it_must(
+    runs: Runs, people: Cast, settings: Settings
+) -> None:
+    """A first question that says what it means: its vector, and the answer. One that goes on
+    with it: also what it means by itself."""
+    vector = [1.0, *[0.0] * 63]
+    reply = json_reply({"data": [{"index": 0, "embedding": vector}], "model": "vec"})
+    model = await sync_to_async(make_model)("say:unused")
+    FakeChat.reset()
+    async with serving(reply) as server:
+        settings.ALLOWED_PRIVATE_ENDPOINTS = [f"127.0.0.1:{server.port}"]
+        await sync_to_async(serve_vectors)(people.vault, f"{server.url}/v1", vector)
+        FakeChat.play(TextDelta("Its seal was worn [1]."), Usage(30, 6))
+        FakeChat.play(TextDelta("Worn seal"), Usage(9, 2))
+        await ask(runs, people, "Why did Zelmira fail?", model=model.pk)
+        first = await Message.objects.select_related("run").aget(role="assistant")
+        assert await runs.title_after(ids_of(first.run)) == "Worn seal"
+        assert [call["purpose"] for call in first.calls] == ["embed_query", "answer"]
+        assert len(server.received) == 1
+        FakeChat.play(
+            TextDelta('{"query": "Who repaired zelmira?", "alternates": []}'), Usage(9, 9)
+        )
+        FakeChat.play(TextDelta("Ann did [1]."), Usage(30, 6))
+        events = await ask(
+            runs, people, "Who repaired it?", conversation=first.conversation_id, model=model.pk
+        )
+        assert events[0].data["queries"] == ["Who repaired zelmira?"]
+        second = await Message.objects.aget(role="assistant", told__contains=[str(first.pk)])
+        purposes = [call["purpose"] for call in second.calls]
+        assert purposes == ["condense", "embed_query", "answer"]
+        assert len(server.received) == 2
+
+
+def serve_vectors(vault: Vault, address: str, vector: list[float]) -> None:
+    """Let a model at `address` serve the vault, each of whose chunks has the same vector."""
+    provider = make_provider("vectors", base_url=address, needs_key=False)
+    model = make_embedding_model(provider)
+    ChunkVector.objects.bulk_create(
+        ChunkVector(
+            vault=vault,
+            chunk=chunk,
+            embedding_model=model,
+            embed_hash=chunk.embed_hash,
+            fingerprint=fingerprint(model),
+            vector=np.asarray(vector, dtype=np.float32),
+        )
+        for chunk in Chunk.objects.filter(vault=vault)
+    )
+    vault.embedding_model = model
+    vault.save(update_fields=["embedding_model"])
