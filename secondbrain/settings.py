@@ -213,7 +213,10 @@ JOBS_AFTER_SWITCH = ["evaluate_changes"]
 CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""
 # Who keeps texts of notes besides the vault's tables: functions(vault id, clean), see
 # vault/rescrub.py.
-KEPT_TEXTS = ["chat.kept_texts.rescrub_kept"] if "chat" in MODULES else []
+KEPT_TEXTS = [
+    "vault.facts.rescrub_kept",
+    *(["chat.kept_texts.rescrub_kept"] if "chat" in MODULES else []),
+]
 
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",

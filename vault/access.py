@@ -17,7 +17,7 @@ from django.http import Http404
 
 from vault.core.folder_rules import FolderRule
 from vault.core.types import Scope
-from vault.models import FormerPath, Note, Vault, VaultMember
+from vault.models import Fact, FormerPath, Note, Vault, VaultMember
 
 User = AbstractBaseUser | AnonymousUser
 Role = VaultMember.Role
@@ -114,6 +114,16 @@ def notes_in(scope: Scope) -> QuerySet[Note]:
 def notes_of(user: User, vault: Vault) -> QuerySet[Note]:
     """The notes of `vault` that this user may read."""
     return notes_in(scope_for(user, [vault.slug]))
+
+
+def facts_of(user: User, vault: Vault) -> QuerySet[Fact]:
+    """The facts of `vault` that this user may read: those about notes that they may read, and
+    those about the whole of it for who may read the whole."""
+    scope = scope_for(user, [vault.slug])
+    facts = Fact.objects.filter(vault=vault)
+    if not scope:
+        return facts.none()
+    return facts.filter(note__in=notes_in(scope).values("pk")) if scope.rules else facts
 
 
 def readable_vault(user: User, slug: str) -> Vault:

@@ -126,6 +126,7 @@ class VaultAdmin(ModelChoice):
                 "description": _("Every note is read anew by the next sync after a change here."),
             },
         ),
+        (_("Other programs"), {"fields": ["keeps_facts"]}),
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Vault | None = None) -> Any:

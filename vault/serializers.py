@@ -73,6 +73,27 @@ class NoteSerializer(NoteRefSerializer):
     updated_at = serializers.DateTimeField()
 
 
+class FactSerializer(serializers.Serializer[Any]):
+    """A sentence that a program keeps beside a vault; about one note, or all of it."""
+
+    id = serializers.IntegerField(read_only=True)
+    text = serializers.CharField(max_length=2000, help_text="secrets are taken out of it")
+    origin = serializers.CharField(max_length=500, help_text="where it comes from, in your words")
+    note_id = serializers.IntegerField(
+        allow_null=True, required=False, default=None, min_value=1, max_value=2**63 - 1
+    )
+    path = serializers.CharField(read_only=True, allow_blank=True, help_text="of the note")
+    author = serializers.CharField(read_only=True, allow_blank=True, help_text="who stored it")
+    created = serializers.DateTimeField(read_only=True)
+
+
+class FactsSerializer(serializers.Serializer[Any]):
+    """Facts in the order in which they were stored; `next` continues, null: that is all."""
+
+    facts = FactSerializer(many=True)
+    next = serializers.IntegerField(allow_null=True, help_text="for `after`")
+
+
 class SimilarNoteSerializer(NoteRefSerializer):
     """A note that reads like the one asked about."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault.models.enrichment import ContextFailure, Enrichment
+from vault.models.facts import Fact
 from vault.models.index import (
     Chunk,
     ChunkVector,
@@ -23,6 +24,7 @@ __all__ = [
     "ChunkVector",
     "ContextFailure",
     "Enrichment",
+    "Fact",
     "FormerPath",
     "Job",
     "Lexeme",

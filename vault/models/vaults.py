@@ -122,6 +122,11 @@ class Vault(models.Model):
     chunk_tokens = models.PositiveSmallIntegerField(default=400)
     chunk_overlap = models.PositiveSmallIntegerField(default=60)
     chunk_minimum = models.PositiveSmallIntegerField(default=60)
+    keeps_facts = models.BooleanField(
+        _("keeps facts"),
+        default=False,
+        help_text=_("Programs of its editors may store facts beside the notes, over the API."),
+    )
     loss_allowed = models.BooleanField(
         default=False,
         help_text=_("The next scan may delete any number of notes: somebody said so."),
