@@ -203,7 +203,7 @@ async def _take_step(
         begin_step,
         writing.message,
         wanted.tool,
-        what=wanted.what,
+        what=_named(wanted, writing.sources),
         why=wanted.text("why") or preamble.strip()[:LONGEST_WHY],
         state=Step.State.ASKED if asks else Step.State.RUNNING,
     )
@@ -227,12 +227,20 @@ async def _take_step(
         ended = Ended(Step.State.FAILED, str(failed), milliseconds=_since(began))
         yield step_said(await in_database(end_step, step, ended), ids)
         return
-    writing.searched.append(wanted.what)
+    writing.searched.append(step.what)
     numbers, new = await in_database(_take_in, writing, call, found)
     ended = Ended(Step.State.DONE, "", numbers, _since(began), found.retrieval_run)
     yield step_said(await in_database(end_step, step, ended), ids)
     if new:
         yield writing.tell_sources(writing.sources)
+
+
+def _named(wanted: Wanted, sources: Sequence[Source]) -> str:
+    """What is looked for, with the title of a note that is named by a passage's number."""
+    by_number = {str(source.number): source.title for source in sources}
+    if title := by_number.get(wanted.text("note").strip("[]")):
+        return " > ".join(filter(None, (title, wanted.text("heading"))))
+    return wanted.what
 
 
 async def _refused(writing: Writing, step: Step, call: ToolCall, decision: str) -> TurnPart:
@@ -269,6 +277,8 @@ def _take_in(writing: Writing, call: ToolCall, found: Found) -> tuple[list[int],
     lines = [shown.text] if shown.text else []
     if again:
         lines.append(f"Found again: {', '.join(f'[{number}]' for number in again)}.")
+    if left_out := len(numbered) - len(kept):
+        lines.append(f"There was no room for {left_out} more.")
     lines += [*found.notices] if lines else [NOTHING, *found.notices]
     _tell_model(writing, call, "\n\n".join(lines))
     return [*again, *(source.number for source in kept)], len(kept)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from chat.models import Message, RunEvent, Source
+from chat.models import Message, RunEvent, Source, Step
 from chat.told import answers_after
 
 Clean = Callable[[str], str]
@@ -16,8 +16,8 @@ Clean = Callable[[str], str]
 def rescrub_kept(vault_id: int, clean: Clean) -> int:
     """Pass all that answers keep of a vault's notes through `clean`; rows changed.
 
-    That is the passages, what was written from them, and the events of the writing. An
-    answer that was told an earlier one may repeat it and is cleaned too.
+    That is the passages, what was written from them, the steps on the way and the events
+    of the writing. An answer that was told an earlier one may repeat it and is cleaned too.
     """
     sources = Source.objects.filter(vault_id=vault_id)
     answers = Message.objects.filter(role=Message.Role.ASSISTANT)
@@ -54,7 +54,20 @@ def _clean_answer(message_id: Any, clean: Clean) -> int:
         message.text, message.citations, message.notices, message.error = after
         message.save(update_fields=["text", "citations", "notices", "error"])
         changed += 1
-    return changed + _clean_events(message_id, clean)
+    return changed + _clean_steps(message_id, clean) + _clean_events(message_id, clean)
+
+
+def _clean_steps(message_id: Any, clean: Clean) -> int:
+    """What the model looked for on its way: it may repeat what it had read."""
+    changed = 0
+    for step in Step.objects.filter(message_id=message_id):
+        before = (step.what, step.why, step.said)
+        after = tuple(clean(text) for text in before)
+        if after != before:
+            step.what, step.why, step.said = after
+            step.save(update_fields=["what", "why", "said"])
+            changed += 1
+    return changed
 
 
 def _clean_events(message_id: Any, clean: Clean) -> int:

@@ -342,6 +342,16 @@ async def test_steps_stand_in_the_thread_and_not_when_it_is_withheld(
     assert shown[-1]["steps"] == []
 
 
+async def test_a_note_that_is_named_by_its_number_is_shown_by_its_title(
+    world: World, people: Cast
+) -> None:
+    calling(ToolCall("c1", "get_section", '{"note": 1}'))
+    saying("In March [1].")
+    _, message = await run(world, people)
+    (step,) = await steps_of(message)
+    assert (step.what, step.state, step.found) == ("Pump 1", "done", [1])
+
+
 async def test_a_script_of_the_fake_model_searches_and_cites(world: World, people: Cast) -> None:
     await find_more(world, people)
     model = await sync_to_async(make_model)("tool:search:cause|cite", label="Searcher")

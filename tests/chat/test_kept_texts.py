@@ -12,7 +12,7 @@ from django.core.management import call_command
 from chat.core.asking import Ask
 from chat.history import open_turn
 from chat.kept_texts import rescrub_kept
-from chat.models import Message, Run, RunEvent, Source
+from chat.models import Message, Run, RunEvent, Source, Step
 from tests.vault.folders import Folder, make_folder
 from vault.models import Note
 from vault.rescrub import rescrub_vault
@@ -46,6 +46,9 @@ def answered(folder: Folder, text: str) -> Message:
         message_id=turn.ids.message, number=1, vault=folder.vault, note=folder.note("a.md"),
         path="a.md", title="Keys", text=f"key {SECRET}", start=8, end=8 + 4 + len(SECRET),
     )  # fmt: skip
+    Step.objects.create(
+        message_id=turn.ids.message, number=1, tool="search", what=f"door of {SECRET}", why=text
+    )
     half = len(text) // 2
     events = [
         {"seq": number, "type": "delta", "data": {"text": part}}
@@ -62,7 +65,8 @@ def kept(message: Message) -> str:
     events = [event for row in RunEvent.objects.order_by("first") for event in row.events]
     sources = list(Source.objects.values_list("text", "title"))
     said = "".join(event["data"].get("text", "") for event in events)
-    return json.dumps([message.text, message.citations, events, sources, said])
+    steps = list(Step.objects.values_list("what", "why"))
+    return json.dumps([message.text, message.citations, events, sources, steps, said])
 
 
 def test_rescrub_reaches_what_answers_keep(folder: Folder) -> None:
@@ -70,7 +74,7 @@ def test_rescrub_reaches_what_answers_keep(folder: Folder) -> None:
     assert SECRET in kept(message)
     done = rescrub_vault(folder.vault.pk)
     assert (done.changed, done.secrets) == (1, 2)
-    assert done.kept == 3
+    assert done.kept == 4
     left = kept(message)
     assert SECRET not in left
     assert WORD not in left
