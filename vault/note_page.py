@@ -28,6 +28,7 @@ from vault.core.rendering import (
     render_picture,
     render_plain,
 )
+from vault.core.successors import successor_of
 from vault.core.types import NoteKind
 from vault.models import Chunk, Link, Note, ScrubFinding
 from vault.pictures import picture_finder
@@ -70,8 +71,8 @@ FindCited = Callable[[access.User, int, int], CitedText | None]
 @dataclass(frozen=True, slots=True)
 class Cited:
     """The passage to show. `state`: "same" (the note is as it was), "kept" (the note
-    changed, the passage did not), "gone" (`then` no longer stands in the note) or
-    "unknown" (nobody remembers what was cited)."""
+    changed, the passage did not), "gone" (`then` no longer stands in the note; the span is
+    what says most of it now, if anything does) or "unknown" (nobody remembers what was cited)."""
 
     span: tuple[int, int] | None
     state: str = "unknown"
@@ -202,7 +203,7 @@ def _cited(user: access.User, note: Note, span: tuple[int, int], source_id: int 
     place = note.body.find(quote)
     if place >= 0:
         return Cited((place, place + len(quote)), "kept")
-    return Cited(None, "gone", quote)
+    return Cited(successor_of(quote, note.body), "gone", quote)
 
 
 def _text_then(user: access.User, source_id: int, note_id: int) -> CitedText | None:

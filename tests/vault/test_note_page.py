@@ -134,6 +134,13 @@ class TestCitedSpan:
         assert page.then_html == "<p>pump</p>\n"
         assert "<mark" not in page.rendered.html
 
+    def test_an_edited_passage_is_shown_as_it_was_with_what_says_it_now(self, cast: Cast) -> None:
+        note = make_note(cast.vault, "a.md", "A preface. The pump fails at 60 degrees.")
+        page = open_page(cast, note, span=(10, 10 + len(THEN)), source_id=1)
+        assert page.cited is not None
+        assert (page.cited.state, page.cited.then) == ("gone", THEN.strip())
+        assert Page(page.rendered.html).cited == "The pump fails at 60 degrees."
+
     def test_a_source_of_somebody_else_tells_nothing(self, cast: Cast) -> None:
         note = make_note(cast.vault, "a.md", "Rewritten from start to end.")
         cited = open_page(cast, note, span=(0, 9), source_id=2).cited
