@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         feedback.follow_ups,
         name="follow_ups",
     ),
+    path(f"{ANSWER}/stop", pages.stop_answer, name="stop_answer"),
     path(f"{ANSWER}/steps/<int:number>", steps.decide_step, name="decide_step"),
     path(UNANSWERED, feedback.unanswered, name="unanswered"),
     path(

@@ -19,6 +19,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.core.asking import Ask, Refused, parse_ask, parse_uuid
 from chat.forms import ChatSettingsForm
+from chat.history import own_message_run
+from chat.ledger import want_stop
 from chat.models import Conversation
 from chat.organising import own_folder
 from chat.presenters.answers import turns_of
@@ -105,6 +107,18 @@ async def ask(request: HttpRequest) -> HttpResponse:
     except TimeoutError:
         pass  # the page of the conversation goes on from here
     return redirect("conversation", started.ids.conversation)
+
+
+@login_required
+@require_POST
+def stop_answer(request: HttpRequest, conversation_id: UUID, message_id: UUID) -> HttpResponse:
+    """Stop an answer by a plain form, and show what was written of it."""
+    try:
+        ids = own_message_run(reader(request), conversation_id, message_id)
+    except Refused as refused:
+        raise Http404(str(refused)) from refused
+    want_stop(ids.run)
+    return redirect("conversation", conversation_id)
 
 
 @login_required

@@ -123,6 +123,26 @@ async def test_an_answer_that_takes_long_is_shown_while_it_is_written(
     assert '<noscript><meta http-equiv="refresh"' in shown
 
 
+async def test_an_answer_that_is_written_is_stopped_by_a_form(
+    world: World, people: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "WAIT_FOR_ANSWER", 0.2)
+    FakeChat.play(TextDelta("Slowly"), 30.0, TextDelta(" said."), Usage())
+    client = await browser(people)
+    response = await client.post(reverse("ask"), {"text": "When did it fail?"})
+    answer = await Message.objects.aget(role="assistant")
+    stop = reverse("stop_answer", args=[answer.conversation_id, answer.pk])
+    assert f'action="{stop}"' in (await client.get(response["Location"])).content.decode()
+    run = await Run.objects.aget()
+    stopped = await client.post(stop)
+    assert stopped["Location"] == response["Location"]
+    ends = [event.type async for event in world.runs.follow(run.pk)]
+    assert ends[-1] == "stopped"
+    shown = (await client.get(response["Location"])).content.decode()
+    assert "You stopped this answer" in shown
+    assert stop not in shown
+
+
 async def test_somebody_who_was_signed_out_is_sent_to_sign_in(world: World, people: Cast) -> None:
     response = await AsyncClient().post(reverse("ask"), {"text": "When?"})
     assert response["Location"] == reverse("account_login")

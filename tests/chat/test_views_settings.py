@@ -144,3 +144,12 @@ def test_only_enabled_personas_are_offered(cast: Cast, model: ChatModel) -> None
     shown = browser(cast.mate).get(reverse("home")).content.decode()
     assert "Reviewer" in shown
     assert "Retired" not in shown
+
+
+def test_without_scripts_the_settings_are_a_link_away(cast: Cast, model: ChatModel) -> None:
+    client = browser(cast.mate)
+    link = f'href="{reverse("home")}?settings=1"'
+    assert link in client.get(reverse("home")).content.decode()
+    opened = client.get(f"{reverse('home')}?settings=1").content.decode()
+    assert "data-settings open data-open-now" in opened
+    assert "data-open-now" not in client.get(reverse("home")).content.decode()

@@ -50,7 +50,9 @@ class Chat {
     this.watch = setInterval(() => this.lookAfterSilent(), LOOK_EVERY);
     this.thread.begin(hash);
     if (matchMedia("(pointer: fine)").matches) this.composer.text.focus(); // no keyboard over a phone's page
-    root.querySelector("[data-open-now]")?.showModal();
+    const begun = root.querySelector("[data-open-now]"); // open without scripts, and then over nothing
+    begun?.close();
+    begun?.showModal();
   }
 
   /** Answers that the server says are being written. */

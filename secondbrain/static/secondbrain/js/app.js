@@ -65,7 +65,7 @@ function onClick(event) {
   const theme = target.closest("[data-theme-choice]");
   if (theme) setTheme(theme.dataset.themeChoice);
   const opener = target.closest("[data-open]");
-  if (opener) openDialog(opener.dataset.open);
+  if (opener) { event.preventDefault(); openDialog(opener.dataset.open); }
   const closer = target.closest("dialog [data-close]");
   if (closer) { event.preventDefault(); closer.closest("dialog").close(); }
   if (target.matches("dialog.dialog")) target.close(); // a press on the backdrop
