@@ -302,7 +302,7 @@ ROWS = (
     Row("api-continue-share", (201, 201, 404, 401), "post", by_token),
     Row("api-stop", (None, 404, 404, 401), "post", message),
     Row("api-step", (409, 404, 404, 401), "post", of_step_api, {"decision": "allow"}),
-    Row("stop_answer", (None, 404, 404, SIGN_IN), "post", message),
+    Row("stop_answer", (None, 404, 404, SIGN_IN), "post", turn),
     Row("decide_step", (302, 404, 404, SIGN_IN), "post", of_step, {"decision": "allow"}),
     Row("ask", (None, None, None, SIGN_IN), "post", data={"text": "Who?"}),
 )
