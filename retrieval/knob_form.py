@@ -140,7 +140,7 @@ def _choice_label(name: str, value: str) -> str:
 def _labels() -> dict[str, tuple[str, str]]:
     return {
         "mode": (_("Arms"), _("Which ways of looking take part.")),
-        "fusion": (_("Fusion"), _("How their lists become one.")),
+        "fusion": (_("Fusion"), _("How their lists become one: by rank is RRF.")),
         "keyword_weight": (_("Keywords count"), _("Percent of the score; the rest is meaning.")),
         "depth": (_("Depth"), _("Candidates of each arm, more than are shown.")),
         "ef_search": (_("ef_search"), _("Neighbours the vector index looks at, if asked.")),
@@ -165,8 +165,8 @@ def _choices() -> dict[str, tuple[tuple[str, str], ...]]:
             (str(Mode.SEMANTIC), _("meaning alone")),
         ),
         "fusion": (
-            (str(Fusion.CONVEX), _("by score (convex)")),
-            (str(Fusion.RRF), _("by rank (RRF)")),
+            (str(Fusion.CONVEX), _("by score")),
+            (str(Fusion.RRF), _("by rank")),
         ),
         "rerank": switch,
         "alternates": switch,

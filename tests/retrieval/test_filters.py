@@ -11,7 +11,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from retrieval.core.query import clean
 from retrieval.core.types import Mode, SearchResult
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import suggestions_for
@@ -316,3 +319,60 @@ def test_many_vaults_are_chosen_from_a_menu(library: Cast) -> None:
     text = page(library.owner, q="pump", vault=["team", "vault-1"]).content.decode()
     assert "2 vaults" in text
     assert text.count('type="checkbox" name="vault"') == 8
+
+
+_VALUES = {
+    "tag": ["project", "#Project/alpha", "blue", "proj", "project/"],
+    "folder": ["Ops", "ops/", "Home/My notes", "Op"],
+    "path": ["Ops", "Ops/Pumps.md", "Opsy", "ome"],
+    "kind": ["note", "code", "Note"],
+    "prop": ["date=2026-01-31", "date=", "date", "=x"],
+}
+_FILTERS = st.sampled_from(sorted(_VALUES)).flatmap(
+    lambda name: st.tuples(st.just(name), st.sampled_from(_VALUES[name]) | st.text(max_size=12))
+)
+
+
+def fits(note: Note, name: str, value: str) -> bool:
+    """What the filter says, in Python."""
+    wanted = clean(value).strip().lower()
+    path, tags = note.path.lower(), [tag.lower() for tag in note.tags]
+    if name == "tag":
+        wanted = wanted.strip("#/")
+        return any(tag == wanted or tag.startswith(f"{wanted}/") for tag in tags)
+    if name == "folder":
+        return path.startswith(wanted.strip("/") + "/")
+    if name == "path":
+        return path.startswith(wanted.lstrip("/"))
+    if name == "kind":
+        return note.kind == wanted
+    key, _, expected = wanted.partition("=")
+    return str(note.properties.get(key, "")).startswith(expected) and key in note.properties
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(_FILTERS)
+def test_any_value_of_a_filter_is_refused_with_what_would_fit_or_chooses_what_fits(
+    library: Cast, chosen: tuple[str, str]
+) -> None:
+    name, value = chosen
+    try:
+        asked = read_asked(library.owner, Given(query="pump", chosen={name: [value]}))
+    except Unreadable as refused:
+        known = Note.objects.filter(vault=library.vault)
+        assert not any(fits(note, name, value) for note in known), str(refused)
+        assert len(str(refused).split(". ")) > 1, "what was wrong, and what would fit"
+        return
+    found = async_to_sync(search_notes)(asked.text, scope=asked.scope, mode=Mode.HYBRID, limit=20)
+    if not asked.filters:
+        assert not clean(value), "a filter without a value is none"
+        return
+    notes = Note.objects.filter(pk__in=[hit.note_id for hit in found.hits])
+    assert notes
+    for note in notes:
+        assert note.vault == library.vault
+        assert fits(note, name, value), (note.path, chosen)

@@ -65,4 +65,4 @@ def test_the_address_of_knobs_is_read_as_the_same_knobs() -> None:
 def test_knobs_are_described_by_what_differs() -> None:
     assert describe(BASE, BASE) == "as set"
     turned = replace(BASE, fusion=Fusion.RRF, depth=30)
-    assert describe(turned, BASE) == "Fusion by rank (RRF), Depth 30"
+    assert describe(turned, BASE) == "Fusion by rank, Depth 30"
