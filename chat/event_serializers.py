@@ -234,15 +234,15 @@ class ClosedEventSerializer(serializers.Serializer[Any]):
 
 
 EVENTS: dict[str, serializers.Serializer[Any] | type[serializers.Serializer[Any]]] = {
-    EventType.SOURCES: SourcesEventSerializer,
-    EventType.STATUS: StatusEventSerializer,
-    EventType.TOOL: ToolEventSerializer,
-    EventType.DELTA: DeltaEventSerializer,
-    EventType.BLOCK: BlockEventSerializer,
-    EventType.RESET: ResetEventSerializer,
-    EventType.DONE: EndEventSerializer,
-    EventType.STOPPED: EndEventSerializer,
-    EventType.ERROR: ErrorEventSerializer,
+    EventType.SOURCES.value: SourcesEventSerializer,
+    EventType.STATUS.value: StatusEventSerializer,
+    EventType.TOOL.value: ToolEventSerializer,
+    EventType.DELTA.value: DeltaEventSerializer,
+    EventType.BLOCK.value: BlockEventSerializer,
+    EventType.RESET.value: ResetEventSerializer,
+    EventType.DONE.value: EndEventSerializer,
+    EventType.STOPPED.value: EndEventSerializer,
+    EventType.ERROR.value: ErrorEventSerializer,
     "closed": ClosedEventSerializer,
 }
 
