@@ -17,7 +17,7 @@ from django.utils import timezone
 from providers.models import EmbeddingModel
 from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
-from retrieval.core.foreign import foreign_to
+from retrieval.core.foreign import foreign_to, own_config
 from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pattern
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
@@ -122,6 +122,7 @@ def search_statement(
     values |= {
         "vaults": list(scope.vault_ids),
         "configs": list(facts.text_configs),
+        "own": own_config(query.text),
         "text": query.text,
         "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
@@ -265,6 +266,7 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
         filling=keyword_sql.FILLING,
         filters=filters or "TRUE",
         pool=max(POOL, int(depth)),
+        heading=keyword_sql.HEADING,
         k1=keyword_sql.K1,
         b=keyword_sql.B,
         depth=int(depth),

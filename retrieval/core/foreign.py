@@ -46,6 +46,12 @@ class Foreign:
     absent: str = ""
 
 
+def own_config(question: str) -> str:
+    """The text search configuration of the language of `question`; `simple` where it has none,
+    or the language is uncertain."""
+    return _CONFIGS.get(language_of(question), "simple")
+
+
 def foreign_to(question: str) -> Foreign:
     """What is foreign to `question`; nothing where its language is uncertain."""
     language = language_of(question)

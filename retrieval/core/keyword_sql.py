@@ -8,6 +8,8 @@ from __future__ import annotations
 
 # BM25 as in Lucene; k1 and b of Robertson and Zaragoza (2009).
 K1, B = 1.2, 0.75
+# What a word in a title, heading or alias counts more, as a share of its idf.
+HEADING = 0.5
 # Candidates of the lexical arm: this share of the chunks, within these bounds. A row costs two
 # to four microseconds. What it misses of exact BM25: docs/retrieval.md.
 POOL_SHARE, LEAST_ROWS, MOST_ROWS = 0.15, 1_500, 8_000
@@ -16,31 +18,38 @@ FILLING = 1_000
 # A typo takes its nearest word from this similarity on (pg_trgm).
 NEAR = 0.5
 
-# forms: lexemes of the query under every configuration of the scope, and plain (`simple`),
-#   each with the place of its word. The parser is the same, so places are.
-# words: the plain word at each place; one that some configuration drops is a stop word
-#   there. Made tokens of identifiers (`is_valid`) hold such words too, and rarely: taken as
-#   search terms they would outweigh the question, so they count only when nothing else is
-#   left of it.
-# asked: what is looked for.
+# forms: lexemes of the query under every configuration of the scope, plain (`simple`) and
+#   under that of its own language (`simple` where that is uncertain), each with the place of
+#   its word. The parser is the same, so places are.
+# words: the plain word at each place. One that the configuration of the question's language
+#   drops is a stop word, whatever others make of it: `its` and `does` are no German stop words,
+#   and the few German notes that hold them would outweigh the question. Where the language is
+#   uncertain, one that any configuration drops.
+# asked: what is looked for. Stop words count only when nothing else is left of the question:
+#   made tokens of identifiers (`is_valid`) hold them too, and rarely.
 # counted: document frequency in the scope, so that nothing of other vaults shows in an
 #   order or a score; a lexeme that the background count has not seen yet is counted here, so
 #   that search is right from the first minute.
 # corpus: its average length only once it was counted; until then the pool's is taken.
+# kin: the lexemes of one word (`remov`, `remove`) share its place and are as frequent as the
+#   most frequent of them: the plain form alone stands in identifiers only, and would be rare.
 # terms: those that exist, and the nearest word for those that do not.
 ASKED = """
 forms AS MATERIALIZED (
     SELECT chosen.config, parts.lexeme, place.position
-    FROM (SELECT unnest(%(configs)s::text[]) UNION SELECT 'simple') AS chosen(config)
+    FROM (
+        SELECT DISTINCT unnest(%(configs)s::text[] || ARRAY['simple', %(own)s::text])
+    ) AS chosen(config)
     CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, %(text)s)) AS parts
     CROSS JOIN LATERAL unnest(parts.positions) AS place(position)
 ),
 words AS MATERIALIZED (
     SELECT position, min(lexeme) FILTER (WHERE config = 'simple') AS word,
-        count(DISTINCT config) < (
+        CASE WHEN %(own)s <> 'simple' THEN NOT bool_or(config = %(own)s)
+        ELSE count(DISTINCT config) < (
             SELECT count(DISTINCT config) FROM unnest(%(configs)s::text[] || 'simple'::text)
             AS every(config)
-        ) AS is_stop
+        ) END AS is_stop
     FROM forms GROUP BY position
 ),
 plain AS MATERIALIZED (
@@ -48,7 +57,8 @@ plain AS MATERIALIZED (
     UNION SELECT parts.lexeme FROM unnest(to_tsvector('simple', %(made)s)) AS parts
 ),
 meant AS MATERIALIZED (
-    SELECT lexeme FROM forms WHERE config <> 'simple'
+    SELECT lexeme FROM forms JOIN words USING (position)
+    WHERE config <> 'simple' AND NOT (is_stop AND %(own)s <> 'simple')
     UNION SELECT lexeme FROM plain
     WHERE lexeme NOT IN (SELECT word FROM words WHERE is_stop AND word IS NOT NULL)
 ),
@@ -67,13 +77,22 @@ corpus AS MATERIALIZED (
             THEN sum(chunks * average_length) / NULLIF(sum(chunks), 0) END AS average_length
     FROM vault_lexicalcorpus WHERE vault_id = ANY(%(vaults)s)
 ),
+kin AS MATERIALIZED (
+    SELECT counted.lexeme, counted.df, min(forms.position) AS place,
+        GREATEST(counted.df, max(other.df)) AS word_df
+    FROM counted LEFT JOIN forms ON forms.lexeme = counted.lexeme
+    LEFT JOIN forms AS beside ON beside.position = forms.position
+    LEFT JOIN counted AS other ON other.lexeme = beside.lexeme
+    WHERE counted.df > 0 GROUP BY counted.lexeme, counted.df
+),
 terms AS MATERIALIZED (
-    SELECT lexeme, df, row_number() OVER (ORDER BY df, lexeme) AS rarity,
-        weight * ln(1 + (corpus.chunks - df + 0.5) / (df + 0.5)) AS idf
+    SELECT lexeme, df, row_number() OVER by_df AS rarity,
+        COALESCE(place, -row_number() OVER by_df) AS place,
+        weight * ln(1 + (corpus.chunks - word_df + 0.5) / (word_df + 0.5)) AS idf
     FROM (
-        SELECT lexeme, df, 1.0 AS weight FROM counted WHERE df > 0
-        UNION ALL SELECT lexeme, df, likeness FROM mended
-    ) AS present CROSS JOIN corpus
+        SELECT lexeme, df, word_df, place, 1.0 AS weight FROM kin
+        UNION ALL SELECT lexeme, df, df, NULL, likeness FROM mended
+    ) AS present CROSS JOIN corpus WINDOW by_df AS (ORDER BY df, lexeme)
 )"""
 
 # From the counts of the vaults; where one was never counted, by looking. A vault that was
@@ -132,7 +151,8 @@ NOT_MENDED = (
 #   is still too much, the next ones as well.
 # pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
 #   Where words that stand together bring few, the first rows of the rarest fill up.
-# scored: the pool by exact BM25. ts_rank of a single word is the sum of 1/n^2 up to its
+# scored: the pool by exact BM25, of a word the best of its lexemes; one in a title, heading or
+#   alias counts HEADING more. ts_rank of a single word is the sum of 1/n^2 up to its
 #   frequency, over pi^2/6: that gives the frequency back, exactly, up to the 255 positions
 #   that a tsvector keeps. strip() takes two bytes a position away: that gives the length.
 #   Both together cost a fifth of unnest().
@@ -197,16 +217,24 @@ average AS MATERIALIZED (
     FROM corpus LEFT JOIN sized ON TRUE
 ),
 scored AS MATERIALIZED (
-    SELECT sized.id, sum(terms.idf * found.times * ({k1} + 1) / (
-        found.times + {k1} * (1 - {b} + {b} * sized.length / average.length))) AS score
-    FROM sized CROSS JOIN average CROSS JOIN (
-        SELECT idf, {quoted_lexeme}::tsquery AS word FROM terms
-    ) AS terms CROSS JOIN LATERAL (
-        SELECT round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', sized.tsv, terms.word)))
-            - 0.5) AS times
-    ) AS found
-    WHERE found.times > 0
-    GROUP BY sized.id ORDER BY score DESC, sized.id LIMIT {depth}
+    SELECT id, sum(score) AS score FROM (
+        SELECT sized.id, max(terms.idf * (
+            CASE WHEN sized.tsv @@ terms.in_heading THEN {heading} ELSE 0 END
+            + found.times * ({k1} + 1) / (
+                found.times + {k1} * (1 - {b} + {b} * sized.length / average.length))
+        )) AS score
+        FROM sized CROSS JOIN average CROSS JOIN (
+            SELECT idf, place, {quoted_lexeme}::tsquery AS word,
+                ({quoted_lexeme} || ':A')::tsquery AS in_heading
+            FROM terms
+        ) AS terms CROSS JOIN LATERAL (
+            SELECT round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', sized.tsv, terms.word)))
+                - 0.5) AS times
+        ) AS found
+        WHERE found.times > 0
+        GROUP BY sized.id, terms.place
+    ) AS by_word
+    GROUP BY id ORDER BY score DESC, id LIMIT {depth}
 ),
 lexical AS MATERIALIZED (
     SELECT id AS chunk_id, score, row_number() OVER (ORDER BY score DESC, id) AS rank,
