@@ -201,7 +201,8 @@ def found(place: Installation, question: Question, *, knobs: Any) -> Any:
     """What the product does for a question whose vector is known."""
     from retrieval.core.query import parse_query
     from retrieval.facts import scope_facts
-    from retrieval.statements import VectorArm, run_search
+    from retrieval.meaning import VectorArm
+    from retrieval.statements import run_search
     from vault.core.types import Scope
 
     scope = Scope(user_id=0, vault_ids=question.vault_ids)

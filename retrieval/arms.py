@@ -18,12 +18,14 @@ from retrieval.core.query import ParsedQuery
 from retrieval.core.types import Arm, Candidate, Knobs, Mode
 from retrieval.database import in_database
 from retrieval.facts import ScopeFacts
+from retrieval.meaning import VectorArm
 from retrieval.memory import nearest_in_memory
 from retrieval.query_vectors import QueryVectors, embed_queries
-from retrieval.statements import Found, VectorArm, run_search
+from retrieval.statements import Found, run_search
 from vault.core.types import Scope
 
-# Filters drop rows after the comparison in memory: it hands over this many times more.
+# Filters drop rows after the comparison in memory, and keyword hits want to be measured: it
+# hands over this many times more.
 _OVERFETCH = 4
 # Best cosine, with the bundled embedder, of 450 questions that a set of notes answers: 0.34 to
 # 0.77 but for one; of 490 questions about something else: under 0.33 in two of three. A word or
@@ -155,7 +157,7 @@ async def _search(
         return _Searched(found, "exact" if facts.is_small else "hnsw")
 
     def in_memory() -> _Searched:
-        limit = knobs.depth * (_OVERFETCH if query.narrows or scope.rules else 1)
+        limit = knobs.depth * _OVERFETCH
         arms = [_compared_in_memory(m, v, facts, limit=limit) for m, v in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
         return _Searched(found, "exact in memory")

@@ -14,22 +14,25 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from providers.models import EmbeddingModel
 from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
 from retrieval.core.foreign import foreign_to, own_config
-from retrieval.core.query import ParsedQuery, like_pattern, names_in, phrase_pattern
+from retrieval.core.query import (
+    ParsedQuery,
+    identifiers_in,
+    like_pattern,
+    names_in,
+    phrase_pattern,
+)
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
 from retrieval.facts import ScopeFacts
 from retrieval.filters import note_condition
+from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
-from vault.fields import Vector, vector_literal
-from vault.staleness import fingerprint
-from vault.vector_index import model_condition, vector_cast, vector_expression
 
 # In a scope this small all lexemes are cheap, and none may be rare by the installation's
 # count.
@@ -45,20 +48,6 @@ WORK_MEMORY = "32MB"
 # What a note of the days that a question speaks of gains, as a share of the best score: it
 # passes any hit of one arm alone of other days, and not one that is the best of both.
 DATED_BONUS = 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class VectorArm:
-    """Search by meaning under one model, in the vaults it serves.
-
-    Either `query` (float32 (d,), unit norm) for the database to compare, or `found`: chunk
-    ids with their cosines, compared in memory.
-    """
-
-    model: EmbeddingModel
-    vault_ids: tuple[int, ...]
-    query: Vector | None = None
-    found: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +82,7 @@ def run_search(
     with transaction.atomic(), connection.cursor() as cursor:
         _set_local(
             cursor,
-            uses_index=_uses_index(facts, vectors),
+            uses_index=uses_index(facts, vectors),
             least_ef=max(knobs.ef_search, knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
@@ -123,23 +112,41 @@ def search_statement(
         "vaults": list(scope.vault_ids),
         "configs": list(facts.text_configs),
         "own": own_config(query.text),
+        "identifiers": list(identifiers_in(query.text)),
         "text": query.text,
         "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
         "filled": sum(vault.chunks > 0 for vault in facts.vaults),
     }
-    meaning, meaning_values = _meaning(vectors, facts=facts, filters=filters, depth=knobs.depth)
+    meaning, meaning_values = meaning_parts(
+        vectors, facts=facts, filters=filters, depth=knobs.depth
+    )
     foreign, foreign_values = _foreign(query)
     dated, date_values = _dated(query, knobs)
+    score = _score(knobs)
+    liked = liked_parts(vectors, score=score) if knobs.fusion == Fusion.CONVEX else ()
     parts = (
         *_allowed(query, scope),
         *_barred(query),
         *_words(facts, scope, runs=by_words),
         *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
-        meaning,
+        *meaning,
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
-        fill(sql.FUSED, score=_score(knobs, foreign=foreign), standing=sql.STANDING, dated=dated),
+        fill(
+            sql.FUSED,
+            foreign=foreign,
+            keywords=int(knobs.keyword_weight) / 100,
+            identified=sql.IDENTIFIED,
+        ),
+        *liked,
+        fill(
+            sql.PLACED,
+            table="refined" if liked else "fused",
+            score=score,
+            standing=sql.STANDING,
+            dated=dated,
+        ),
     )
     return "WITH " + ",\n".join(parts), values | meaning_values | foreign_values | date_values
 
@@ -193,10 +200,6 @@ def _set_local(cursor: Any, *, uses_index: bool, least_ef: int = 0, mends: bool 
     cursor.execute(f"SELECT {calls}", [part for pair in settings.items() for part in pair])
 
 
-def _uses_index(facts: ScopeFacts, vectors: Sequence[VectorArm]) -> bool:
-    return not facts.is_small and any(arm.query is not None for arm in vectors)
-
-
 def _filters(query: ParsedQuery, scope: Scope) -> tuple[str, dict[str, Any]]:
     """Conditions on chunk `c` for filters, folders, phrases and excluded words, and their
     values."""
@@ -247,6 +250,8 @@ def _words(facts: ScopeFacts, scope: Scope, *, runs: bool) -> tuple[str, ...]:
         keyword_sql.ASKED,
         counted=fill(counted, quoted=sql.quoted("asked.lexeme"), chunks=sql.ALLOWED_CHUNKS),
         mended=near if facts.has_trigrams else keyword_sql.NOT_MENDED,
+        few=keyword_sql.FEW,
+        rare_share=keyword_sql.RARE_SHARE,
     )
     return (asked,)
 
@@ -273,56 +278,6 @@ def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tupl
         scaled=sql.scaled("score"),
     )
     return (lexical,)
-
-
-def _meaning(
-    vectors: Sequence[VectorArm], *, facts: ScopeFacts, filters: str, depth: int
-) -> tuple[str, dict[str, Any]]:
-    """The vector arm: one list a model, put together."""
-    near: list[str] = []
-    parts: list[str] = []
-    values: dict[str, Any] = {}
-    for number, arm in enumerate(vectors):
-        values[f"vaults_{number}"] = list(arm.vault_ids)
-        if arm.query is None:
-            values[f"ids_{number}"] = [chunk_id for chunk_id, _ in arm.found]
-            values[f"cosines_{number}"] = [cosine for _, cosine in arm.found]
-            parts.append(
-                fill(
-                    sql.FOUND_IN_MEMORY, number=number, filters=filters or "TRUE", depth=int(depth)
-                )
-            )
-        else:
-            values[f"query_{number}"] = vector_literal(arm.query)
-            values[f"space_{number}"] = fingerprint(arm.model)
-            near.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
-            parts.append(fill(sql.CURRENT, number=number))
-    lists = "\nUNION ALL\n".join(f"({part})" for part in parts) or sql.NOTHING_NEAR
-    meaning = fill(sql.MEANING, lists=lists, scaled=sql.scaled("cosine"))
-    return ",\n".join((*near, meaning)), values
-
-
-def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:
-    vector = vector_expression(arm.model, table="v")
-    asked = f"%(query_{number})s::{vector_cast(arm.model)}"
-    parts = {
-        "number": number,
-        "condition": model_condition(arm.model, table="v"),
-        "distance": f"({vector} <=> {asked})",
-        "depth": int(depth),
-    }
-    filtered = fill(sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
-    if sql.ALLOWED_CHUNKS in filters and not facts.is_small:
-        return fill(
-            sql.NEAREST_IN_NOTES,
-            **parts,
-            narrow=sql.NARROW_NOTES,
-            filters=filters,
-            filtered=filtered,
-        )
-    # The planner takes HNSW even for 182 rows: an expression hides the index.
-    exactly = " + 0" if facts.is_small else ""
-    return fill(sql.NEAREST, **parts, exactly=exactly, filters=filtered)
 
 
 def _foreign(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
@@ -361,12 +316,11 @@ def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
     return fill(sql.DATED, condition=" OR ".join(conditions), bonus=DATED_BONUS * best), values
 
 
-def _score(knobs: Knobs, *, foreign: str) -> str:
-    keywords = int(knobs.keyword_weight) / 100
-    weights = {"keywords": keywords, "meaning": 1 - keywords}
+def _score(knobs: Knobs) -> str:
     if knobs.fusion == Fusion.RRF:
-        return fill(sql.RRF, k=int(knobs.rrf_k), **weights)
-    return fill(sql.CONVEX, foreign=foreign, **weights)
+        keywords = int(knobs.keyword_weight) / 100
+        return fill(sql.RRF, k=int(knobs.rrf_k), keywords=keywords, meaning=1 - keywords)
+    return sql.CONVEX
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:

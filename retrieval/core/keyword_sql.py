@@ -8,6 +8,8 @@ from __future__ import annotations
 
 # BM25 as in Lucene; k1 and b of Robertson and Zaragoza (2009).
 K1, B = 1.2, 0.75
+# Chunks that may hold an identifier that decides a search: so many, or this share of them.
+FEW, RARE_SHARE = 20, 0.005
 # What a word in a title, heading or alias counts more, as a share of its idf.
 HEADING = 0.5
 # Candidates of the lexical arm: this share of the chunks, within these bounds. A row costs two
@@ -87,6 +89,7 @@ kin AS MATERIALIZED (
 ),
 terms AS MATERIALIZED (
     SELECT lexeme, df, row_number() OVER by_df AS rarity,
+        df <= GREATEST({few}, {rare_share} * corpus.chunks) AS is_rare,
         COALESCE(place, -row_number() OVER by_df) AS place,
         weight * ln(1 + (corpus.chunks - word_df + 0.5) / (word_df + 0.5)) AS idf
     FROM (
@@ -257,7 +260,7 @@ trust AS MATERIALIZED (
 
 NO_LEXICAL = """
 mended AS ({mended}),
-terms AS (SELECT NULL::text AS lexeme WHERE FALSE),
+terms AS (SELECT NULL::text AS lexeme, FALSE AS is_rare WHERE FALSE),
 trust AS (SELECT 1 AS share),
 lexical AS (
     SELECT NULL::bigint AS chunk_id, NULL::float AS score, NULL::bigint AS rank,

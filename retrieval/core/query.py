@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from retrieval.core.filters import Filter, take_filters
+from vault.core.lexical import query_tokens
 
 # A megabyte of text costs PostgreSQL's parser 25 seconds and then fails; no real question
 # is longer than this.
@@ -95,6 +96,17 @@ def names_in(query: ParsedQuery) -> tuple[str, ...]:
     identifiers = [word.strip("\"'`.,;:!?()[]{}<>«»“”") for word in query.text.split()]
     found = [word for word in identifiers if _IDENTIFIER.match(word)]
     return tuple(dict.fromkeys((query.text, *query.phrases, *linked, *found)))
+
+
+def identifiers_in(text: str) -> tuple[str, ...]:
+    """The lexemes of whole identifiers in `text`, such as `cvezz2021zz3281` for CVE-2021-3281.
+
+    Their joints are written as letters (vault/core/lexical.py), which words have as well:
+    `pizza` is none.
+    """
+    words = {word.casefold() for word in _WORD.findall(text)}
+    made = (token for token in query_tokens(text) if "zz" in token or "zx" in token)
+    return tuple(token for token in made if token not in words)
 
 
 def phrase_pattern(phrase: str) -> str:

@@ -18,14 +18,15 @@ def quoted(column: str) -> str:
     return rf"""('''' || replace(replace({column}, '\', '\\'), '''', '''''') || '''')"""
 
 
-def scaled(column: str) -> str:
+def scaled(column: str, *, among: str = "TRUE") -> str:
     """SQL of min-max scaling over window `w`, from half of the best on at the latest.
 
-    In a list of near equals the least would be worth nothing and the best everything.
+    In a list of near equals the least would be worth nothing and the best everything. The
+    rows for which `among` holds are the list; others are worth at least nothing.
     """
-    most = f"max({column}) OVER w"
-    least = f"LEAST(min({column}) OVER w, {most} / 2)"
-    share = f"({column} - {least}) / ({most} - {least})"
+    most = f"max({column}) FILTER (WHERE {among}) OVER w"
+    least = f"LEAST(min({column}) FILTER (WHERE {among}) OVER w, {most} / 2)"
+    share = f"GREATEST(0, ({column} - {least}) / ({most} - {least}))"
     return f"CASE WHEN {most} <= {least} THEN 1.0 ELSE {share} END"
 
 
@@ -91,70 +92,6 @@ WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
 ORDER BY {date} DESC, n.path, n.id
 LIMIT %(limit)s"""
 
-# Nothing but the distance in ORDER BY, the condition and the cast of the index: anything
-# else loses it. `{exactly}` hides it on purpose. Materialised: under old statistics the
-# planner may put the join with chunks outside and scan the index once a chunk.
-NEAREST = """
-near_{number} AS MATERIALIZED (
-    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
-    FROM vault_chunkvector v
-    WHERE {condition} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
-    ORDER BY {distance}{exactly}
-    LIMIT {depth}
-)"""
-# The notes that filters and folders let through may be few in what the index holds: it would
-# pass nearly all of it over, and give up before it has enough. Then their vectors are compared
-# one by one. Which way is taken is known once they are counted, and only that one runs.
-NARROW_NOTES = 1_000
-NEAREST_IN_NOTES = """
-narrow_{number} AS MATERIALIZED (
-    SELECT count(*) <= {narrow} AS holds FROM (SELECT 1 FROM allowed LIMIT {narrow} + 1) AS few
-),
-near_{number} AS MATERIALIZED (
-    (SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
-    FROM allowed JOIN vault_chunk c ON c.note_id = allowed.id JOIN vault_chunkvector v
-        ON v.chunk_id = c.id AND v.vault_id = c.vault_id AND {condition}
-    WHERE (SELECT holds FROM narrow_{number}) AND c.vault_id = ANY(%(vaults_{number})s)
-        AND {filters}
-    ORDER BY {distance} + 0 LIMIT {depth})
-    UNION ALL
-    (SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
-    FROM vault_chunkvector v
-    WHERE NOT (SELECT holds FROM narrow_{number}) AND {condition}
-        AND v.vault_id = ANY(%(vaults_{number})s) AND {filtered}
-    ORDER BY {distance} LIMIT {depth})
-)"""
-# The vector of a text that was rewritten since (another hash), or of another make of the
-# model, is dropped.
-CURRENT = """
-SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine
-FROM near_{number} AS near
-JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash
-WHERE near.fingerprint = %(space_{number})s"""
-
-FILTERED_VECTORS = "EXISTS (SELECT 1 FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"
-
-FOUND_IN_MEMORY = """
-SELECT {number} AS list, c.id AS chunk_id, near.cosine
-FROM unnest(%(ids_{number})s::bigint[], %(cosines_{number})s::float[]) AS near(id, cosine)
-JOIN vault_chunk c ON c.id = near.id
-WHERE c.vault_id = ANY(%(vaults_{number})s) AND {filters}
-ORDER BY near.cosine DESC, c.id LIMIT {depth}"""
-
-NOTHING_NEAR = "SELECT 0 AS list, NULL::bigint AS chunk_id, NULL::float AS cosine WHERE FALSE"
-
-# Each model's list is scaled by itself: cosines of two models do not compare.
-MEANING = """
-nearest AS MATERIALIZED ({lists}),
-meaning AS MATERIALIZED (
-    SELECT chunk_id, cosine, scaled,
-        row_number() OVER (ORDER BY scaled DESC, cosine DESC, chunk_id) AS rank
-    FROM (
-        SELECT chunk_id, cosine, {scaled} AS scaled
-        FROM nearest WINDOW w AS (PARTITION BY list)
-    ) AS each
-)"""
-
 # Notes that the query names, with their first chunk.
 TITLES = """
 titled AS MATERIALIZED (
@@ -172,13 +109,17 @@ BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 # Min-max gives the best keyword hit full marks even when it holds one word of six: its half
 # counts as much as the words of the question were found (`trust`), at least half of it. A
 # chunk in another language cannot hold them: what its meaning promises stands in, so that
-# it is level with the hits in the language of the question where there are any.
+# it is level with the hits in the language of the question where there are any. Of a question
+# with an identifier that few chunks hold, keywords count IDENTIFIED times as much: the nearest
+# vector to a number is any other number.
+IDENTIFIED = 1.4
 CONVEX = """
-    {keywords} * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
+    shares.words * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
         COALESCE(fused.lexical_scaled, 0),
-        CASE WHEN {foreign} THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
-    ) + {meaning} * COALESCE(fused.meaning_scaled, 0)"""
-FOREIGN = """EXISTS (SELECT 1 FROM lexical) AND (c.text_config::text = ANY(%(foreign)s) OR (
+        CASE WHEN fused.is_foreign AND EXISTS (SELECT 1 FROM lexical)
+            THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
+    ) + (1 - shares.words) * COALESCE(fused.meaning_scaled, 0)"""
+FOREIGN = """(c.text_config::text = ANY(%(foreign)s) OR (
     c.text_config::text = 'simple' AND {by_script}))"""
 HAS_SCRIPT = "c.content ~ %(script)s"
 LACKS_SCRIPT = "c.content !~ %(script)s"
@@ -201,19 +142,31 @@ WRITTEN = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
 ON_DAYS = "{written} BETWEEN %(first_{number})s AND %(last_{number})s"
 DATED = "(CASE WHEN {condition} THEN {bonus} ELSE 0 END)"
 
+# shares: what keywords are of the score.
 FUSED = """
-fused AS MATERIALIZED (
-    SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id,
-        lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
-        lexical.scaled AS lexical_scaled, meaning.scaled AS meaning_scaled,
-        lexical.score AS bm25, meaning.cosine
-    FROM lexical FULL JOIN meaning ON meaning.chunk_id = lexical.chunk_id
+shares AS MATERIALIZED (
+    SELECT CASE WHEN EXISTS (
+        SELECT 1 FROM terms WHERE lexeme = ANY(%(identifiers)s) AND is_rare
+    ) THEN LEAST(1, {keywords} * {identified}) ELSE {keywords} END AS words
 ),
+fused AS MATERIALIZED (
+    SELECT c.id AS chunk_id, c.note_id, ({foreign}) AS is_foreign, both_arms.list,
+        both_arms.lexical_rank, both_arms.vector_rank, both_arms.lexical_scaled,
+        both_arms.meaning_scaled, both_arms.bm25, both_arms.cosine
+    FROM (
+        SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id, meaning.list,
+            lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
+            lexical.scaled AS lexical_scaled, meaning.scaled AS meaning_scaled,
+            lexical.score AS bm25, meaning.cosine
+        FROM lexical FULL JOIN meaning ON meaning.chunk_id = lexical.chunk_id
+    ) AS both_arms
+    JOIN vault_chunk c ON c.id = both_arms.chunk_id WHERE c.vault_id = ANY(%(vaults)s)
+)"""
+PLACED = """
 placed AS MATERIALIZED (
-    SELECT fused.*, ({score}) * {standing} + {dated} AS score, c.note_id,
-        c.note_id IN (SELECT note_id FROM titled) AS exact
-    FROM fused JOIN vault_chunk c ON c.id = fused.chunk_id JOIN vault_note n ON n.id = c.note_id
-    WHERE c.vault_id = ANY(%(vaults)s)
+    SELECT fused.*, ({score}) * {standing} + {dated} AS score,
+        fused.note_id IN (SELECT note_id FROM titled) AS exact
+    FROM {table} AS fused CROSS JOIN shares JOIN vault_note n ON n.id = fused.note_id
 )
 SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),

@@ -10,11 +10,12 @@ import pytest
 from django.db import connection
 
 from providers.models import EmbeddingModel
-from retrieval.core import sql
+from retrieval.core import meaning_sql
 from retrieval.core.query import parse_query
 from retrieval.core.types import Knobs, Mode
 from retrieval.facts import ScopeFacts, scope_facts
-from retrieval.statements import VectorArm, run_search, search_statement
+from retrieval.meaning import VectorArm
+from retrieval.statements import run_search, search_statement
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import make_embedding_model
 from vault.access import scope_for
@@ -203,12 +204,12 @@ def test_the_nearest_word_of_a_typo_is_looked_up_in_the_trigram_index() -> None:
     assert "lexeme_trigrams" in plan
 
 
-@pytest.mark.parametrize("narrow", [sql.NARROW_NOTES, 0])
+@pytest.mark.parametrize("narrow", [meaning_sql.NARROW_NOTES, 0])
 def test_a_folder_of_one_in_a_hundred_gives_as_many_rows_as_asked(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, *, narrow: int
 ) -> None:
     """Compared one by one where the folder is small, by the index where it is not."""
-    monkeypatch.setattr(sql, "NARROW_NOTES", narrow)
+    monkeypatch.setattr(meaning_sql, "NARROW_NOTES", narrow)
     model = make_embedding_model(dimensions=DIMENSIONS)
     query = unit(RANDOM.normal(size=DIMENSIONS))
     for number in range(100):

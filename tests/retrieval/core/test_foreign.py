@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.core.foreign import Foreign, foreign_to
+from retrieval.core.foreign import Foreign, foreign_to, own_config
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,18 @@ def test_any_text_is_a_question_and_its_patterns_compile(question: str) -> None:
     foreign = foreign_to(question)
     assert re.compile(foreign.present) and re.compile(foreign.absent)
     assert not (foreign.present and foreign.absent)
+
+
+@pytest.mark.parametrize(
+    ("question", "config"),
+    [
+        ("what does its pump need", "english"),
+        ("was braucht die Pumpe", "german"),
+        ("что нужно насосу", "russian"),
+        ("水泵需要什么", "simple"),
+        ("42", "simple"),
+        ("", "simple"),
+    ],
+)
+def test_a_question_has_the_configuration_of_its_language(question: str, config: str) -> None:
+    assert own_config(question) == config

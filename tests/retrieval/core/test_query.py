@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from retrieval.core.query import (
     LONGEST_QUERY,
     clean,
+    identifiers_in,
     like_pattern,
     names_in,
     parse_query,
@@ -84,3 +85,23 @@ def test_names_in_a_query_are_the_whole_phrases_links_and_identifiers() -> None:
     names = names_in(parse_query(text, operators=True))
     assert names[0].startswith("blue pump what of")
     assert names[1:] == ("blue pump", "Folder/Kestrel", "INV/2026/00037")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("is CVE-2021-3281 fixed", ("cvezz2021zz3281",)),
+        ("what does --exclude do", ("zxmzxmexclude",)),
+        ("C++ or a_b.c", ("czxpzxp", "azzbzzc")),
+        ("pizza, jazz and a zxing puzzle", ()),
+        ("a state-of-the-art pump", ()),
+        ("", ()),
+    ],
+)
+def test_identifiers_are_told_from_words_by_their_signs(text: str, found: tuple[str, ...]) -> None:
+    assert identifiers_in(text) == found
+
+
+@given(ANYTHING)
+def test_identifiers_of_any_text_are_lexemes(text: str) -> None:
+    assert all(token == token.casefold() and " " not in token for token in identifiers_in(text))

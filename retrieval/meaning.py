@@ -1,0 +1,143 @@
+"""The vector arm of a search, as parts of its statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from providers.models import EmbeddingModel
+from retrieval.core import meaning_sql, sql
+from retrieval.core.sql import fill
+from retrieval.facts import ScopeFacts
+from vault.fields import Vector, vector_literal
+from vault.staleness import fingerprint
+from vault.vector_index import model_condition, vector_cast, vector_expression
+
+
+@dataclass(frozen=True, slots=True)
+class VectorArm:
+    """Search by meaning under one model, in the vaults it serves.
+
+    Either `query` (float32 (d,), unit norm) for the database to compare, or `found`: chunk
+    ids with their cosines, compared in memory.
+    """
+
+    model: EmbeddingModel
+    vault_ids: tuple[int, ...]
+    query: Vector | None = None
+    found: tuple[tuple[int, float], ...] = ()
+
+
+def meaning_parts(
+    vectors: Sequence[VectorArm], *, facts: ScopeFacts, filters: str, depth: int
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """What is near, one list a model, put together; and what keywords found, measured."""
+    near: list[str] = []
+    lists: list[str] = []
+    measured: list[str] = []
+    values: dict[str, Any] = {}
+    for number, arm in enumerate(vectors):
+        values |= _values(arm, number)
+        if arm.query is None:
+            lists.append(
+                fill(
+                    meaning_sql.FOUND_IN_MEMORY,
+                    number=number,
+                    filters=filters or "TRUE",
+                    depth=int(depth),
+                )
+            )
+            measured.append(fill(meaning_sql.MEASURED_IN_MEMORY, number=number))
+        else:
+            near.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
+            lists.append(fill(meaning_sql.CURRENT, number=number))
+            measured.append(_measured(arm, number))
+    meaning = fill(
+        meaning_sql.MEANING,
+        lists="\nUNION ALL\n".join(f"({part})" for part in lists) or meaning_sql.NOTHING_NEAR,
+        measured="".join(f"\nUNION ALL\n({part})" for part in measured),
+        scaled=sql.scaled("cosine", among="is_near"),
+    )
+    return (*near, meaning), values
+
+
+def liked_parts(vectors: Sequence[VectorArm], *, score: str) -> tuple[str, ...]:
+    """Likeness to the best passage, in the order of `score`; as many parts as it takes.
+
+    Nothing where memory compares: there are no vectors in the statement then.
+    """
+    pairs = [
+        fill(
+            meaning_sql.PAIRS,
+            number=number,
+            vector=vector_expression(arm.model, table="v"),
+            first_vector=vector_expression(arm.model, table="first"),
+            condition=model_condition(arm.model, table="v"),
+            first_condition=model_condition(arm.model, table="first"),
+        )
+        for number, arm in enumerate(vectors)
+        if arm.query is not None
+    ]
+    if not pairs:
+        return ()
+    liked = fill(
+        meaning_sql.LIKED,
+        likeness=meaning_sql.LIKENESS,
+        few=meaning_sql.FEW_FOREIGN,
+        score=score,
+        scaled=sql.scaled("likeness", among="is_near"),
+        pairs="\nUNION ALL\n".join(pairs),
+    )
+    return (liked,)
+
+
+def uses_index(facts: ScopeFacts, vectors: Sequence[VectorArm]) -> bool:
+    """Whether the index of a model is read, and not every vector of the scope."""
+    return not facts.is_small and any(arm.query is not None for arm in vectors)
+
+
+def _values(arm: VectorArm, number: int) -> dict[str, Any]:
+    values: dict[str, Any] = {f"vaults_{number}": list(arm.vault_ids)}
+    if arm.query is None:
+        values[f"ids_{number}"] = [chunk_id for chunk_id, _ in arm.found]
+        values[f"cosines_{number}"] = [cosine for _, cosine in arm.found]
+    else:
+        values[f"query_{number}"] = vector_literal(arm.query)
+        values[f"space_{number}"] = fingerprint(arm.model)
+    return values
+
+
+def _distance(arm: VectorArm, number: int) -> str:
+    asked = f"%(query_{number})s::{vector_cast(arm.model)}"
+    return f"({vector_expression(arm.model, table='v')} <=> {asked})"
+
+
+def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:
+    parts = {
+        "number": number,
+        "condition": model_condition(arm.model, table="v"),
+        "distance": _distance(arm, number),
+        "depth": int(depth),
+    }
+    filtered = fill(meaning_sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
+    if sql.ALLOWED_CHUNKS in filters and not facts.is_small:
+        return fill(
+            meaning_sql.NEAREST_IN_NOTES,
+            **parts,
+            narrow=meaning_sql.NARROW_NOTES,
+            filters=filters,
+            filtered=filtered,
+        )
+    # The planner takes HNSW even for 182 rows: an expression hides the index.
+    exactly = " + 0" if facts.is_small else ""
+    return fill(meaning_sql.NEAREST, **parts, exactly=exactly, filters=filtered)
+
+
+def _measured(arm: VectorArm, number: int) -> str:
+    return fill(
+        meaning_sql.MEASURED,
+        number=number,
+        condition=model_condition(arm.model, table="v"),
+        distance=_distance(arm, number),
+    )
