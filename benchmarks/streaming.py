@@ -1,12 +1,13 @@
 """How late words reach their readers when many answers are written at once.
 
-    python benchmarks/streaming.py [--chats 100] [--words 200] [--pause 0.05]
+    python benchmarks/streaming.py [--chats 100] [--words 600] [--pause 0.03] [--spread 5]
 
-One process writes answers of a scripted model that gives a word every PAUSE seconds, each
-followed by one reader: first a single one, then CHATS of them. Every frame is compared with
-the model's own schedule; words are passed on about ten times a second on purpose, so that a
-word waits 50 ms on average and 100 ms at most even with nobody else. Prints the lateness of
-both runs and their ratio. Needs no network; what it makes is removed again.
+One process writes answers of a model that gives a word at every PAUSE seconds of the clock,
+each followed by one reader: first a single one, then CHATS of them, asked within SPREAD
+seconds. Every word is compared with the moment at which the model was to give it; words are
+passed on about ten times a second on purpose, so that one waits 50 ms on average and 100 ms
+at most even with nobody else. Prints the lateness of both runs and their ratio. Needs no
+network; what it makes is removed again.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -40,10 +42,8 @@ def main() -> None:
     parser.add_argument("--spread", type=float, default=5.0, help="Seconds in which all are asked.")
     options = parser.parse_args()
     start_django()
-    with people(-(-options.chats // PER_PERSON)) as users:
-        script = f"pause:{options.pause}|words:{options.words}"
-        with scripted_model(script) as model:
-            asyncio.run(measure(users, model, options))
+    with people(-(-options.chats // PER_PERSON)) as users, model_row() as model:
+        asyncio.run(measure(users, model, options))
 
 
 def start_django() -> None:
@@ -69,7 +69,7 @@ def people(count: int) -> Iterator[list[Any]]:
 
 
 @contextmanager
-def scripted_model(script: str) -> Iterator[Any]:
+def model_row() -> Iterator[Any]:
     from providers.models import ChatModel, Provider
 
     Provider.objects.filter(slug="benchmark-streaming").delete()
@@ -77,9 +77,34 @@ def scripted_model(script: str) -> Iterator[Any]:
         slug="benchmark-streaming", name="Scripted", kind="fake", needs_key=False
     )
     try:
-        yield ChatModel.objects.create(provider=provider, name=script, label="Scripted")
+        yield ChatModel.objects.create(provider=provider, name="timed", label="Timed")
     finally:
         provider.delete()
+
+
+class Timed:
+    """A model that gives a word at every `pause` seconds of the clock, however late it wakes.
+
+    `begun` is when it was asked, by the clock of `time.perf_counter`.
+    """
+
+    begun: ClassVar[dict[str, float]] = {}
+
+    def __init__(self, words: int, pause: float) -> None:
+        self._words = words
+        self._pause = pause
+
+    async def stream(self, request: Any) -> AsyncIterator[Any]:
+        from providers.core.types import TextDelta, Usage
+
+        begun = time.perf_counter()
+        self.begun[request.messages[-1].content.split()[-1]] = begun
+        for number in range(1, self._words + 1):
+            wait = begun + number * self._pause - time.perf_counter()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            yield TextDelta(f"word{number} " if number % 60 else f"word{number}.\n\n")
+        yield Usage(10, self._words)
 
 
 async def measure(users: list[Any], model: Any, options: argparse.Namespace) -> None:
@@ -102,7 +127,10 @@ async def lateness_of(
     from chat.providing import site_providing
     from chat.runs import Runs
 
-    runs = Runs(site_providing())
+    def timed(model: Any, *, user_id: int | None = None) -> Timed:
+        return Timed(options.words, options.pause)
+
+    runs = Runs(replace(site_providing(), chat_provider=timed))
     asks = [users[number // PER_PERSON] for number in range(chats)]
     followed = await asyncio.gather(
         *(follow(runs, user, model, number, options) for number, user in enumerate(asks))
@@ -114,11 +142,7 @@ async def lateness_of(
 async def follow(
     runs: Any, user: Any, model: Any, number: int, options: argparse.Namespace
 ) -> list[float]:
-    """The lateness of each frame of one answer, by its last word.
-
-    The schedule begins with the answer's first word: what the search before it took is no
-    matter of streaming. Chats begin spread over one pause, as people do.
-    """
+    """Milliseconds by which each word of one answer came later than the model had it."""
     from asgiref.sync import sync_to_async
 
     from chat.core.asking import Ask
@@ -129,16 +153,15 @@ async def follow(
     ask = Ask(text=f"Say {number}", mode="no_notes", model=model.pk)
     caller = Caller(user_id=user.pk, token_id=await sync_to_async(token_of)(user))
     turn = await runs.start(ask, caller=caller)
-    late, words, begun = [], 0, 0.0
+    late, words = [], 0
     async with aclosing(runs.follow(turn.ids.run)) as events:
         async for event in events:
             if event.type != "delta":
                 continue
-            now = time.perf_counter()
-            words += len(event.data["text"].split())
-            begun = begun or now - words * pause
-            late.append((now - begun - words * pause) * 1000)
-    return [each - min(late) for each in late]
+            since = time.perf_counter() - Timed.begun[str(number)]
+            first, words = words + 1, words + len(event.data["text"].split())
+            late += [(since - word * pause) * 1000 for word in range(first, words + 1)]
+    return late
 
 
 def token_of(user: Any) -> int:
