@@ -30,6 +30,7 @@ class OfferedModelSerializer(Shape):
     provider = serializers.CharField()
     vault = serializers.CharField(allow_null=True, help_text="slug of the vault that brings it")
     chosen = serializers.BooleanField()
+    is_free = serializers.BooleanField(help_text="it costs nothing and no limit holds for it")
 
 
 class OfferedPersonaSerializer(Shape):
@@ -55,6 +56,13 @@ class OfferedVaultSerializer(Shape):
     name = serializers.CharField()
 
 
+class LimitAheadSerializer(Shape):
+    """A limit that is nearly used up, or `is_spent`."""
+
+    text = serializers.CharField()
+    is_spent = serializers.BooleanField()
+
+
 class OptionsSerializer(Shape):
     """What may be chosen, and what holds when nothing is."""
 
@@ -69,6 +77,7 @@ class OptionsSerializer(Shape):
     tool_uses = OfferedModeSerializer(many=True)
     tool_use = serializers.CharField()
     notices = _texts()
+    limit = LimitAheadSerializer(allow_null=True)
 
 
 class VaultChoiceSerializer(Shape):
