@@ -39,7 +39,7 @@ class RetrievalSettingsAdmin(admin.ModelAdmin[RetrievalSettings]):
             },
         ),
         ("Questions", {"fields": ("alternates",)}),
-        ("Ranking", {"fields": ("fusion", "rrf_k", "depth", "rerank_model")}),
+        ("Ranking", {"fields": ("fusion", "rrf_k", "depth", "overfetch", "rerank_model")}),
     )
 
     def changeform_view(

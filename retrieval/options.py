@@ -19,6 +19,7 @@ def knobs_of(row: RetrievalSettings) -> Knobs:
         fusion=Fusion(row.fusion),
         passages=row.passages,
         depth=row.depth,
+        overfetch=row.overfetch,
         rrf_k=row.rrf_k,
         chunks_per_note=row.chunks_per_note,
         token_budget=row.token_budget,

@@ -26,8 +26,6 @@ from vault.core.types import Scope
 from vault.models import Chunk, Note, Vault
 
 MOST_RESULTS = 100
-# Several chunks of a note are one row: this many are asked for per row wanted.
-_OVERFETCH = 3
 # Under this many notes found by keyword, the text itself is read as well.
 FEW = 3
 # Short words are mostly the small change of a language.
@@ -102,7 +100,7 @@ class _InText:
 
 def _plan(scope: Scope, *, mode: Mode, wanted: int, knobs: Knobs | None) -> _Plan:
     knobs = knobs or site_knobs()
-    depth = max(knobs.depth, wanted * _OVERFETCH)
+    depth = max(knobs.depth, wanted * knobs.overfetch)
     return _Plan(scope_facts(scope), replace(knobs, mode=mode, depth=depth))
 
 

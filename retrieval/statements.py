@@ -37,8 +37,9 @@ from vault.core.types import Scope
 # In a scope this small all lexemes are cheap, and none may be rare by the installation's
 # count.
 EVERY_LEXEME_UP_TO = 2_000
-# Rows that ts_rank lets through to exact BM25: equals BM25 over all rows (nDCG@10).
-POOL = 200
+# Rows that ts_rank lets through to exact BM25. At 100,000 chunks, of the best ten of BM25 over
+# all rows, 200 hold 0.79, 400 0.85 and 800 0.89; every hundred cost a millisecond.
+POOL = 400
 MOST_EF_SEARCH = 1_000
 # A search that takes longer has gone wrong; the connection is worth more.
 TIMEOUT_MS = 10_000
@@ -114,6 +115,7 @@ def search_statement(
         "own": own_config(query.text),
         "identifiers": list(identifiers_in(query.text)),
         "text": query.text,
+        "as_typed": like_pattern(query.text),
         "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
@@ -146,6 +148,7 @@ def search_statement(
             score=score,
             standing=sql.STANDING,
             dated=dated,
+            as_typed=fill(sql.AS_TYPED, bonus=_best(knobs)) if query.has_signs else "0",
         ),
     )
     return "WITH " + ",\n".join(parts), values | meaning_values | foreign_values | date_values
@@ -312,8 +315,13 @@ def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
         conditions.append(fill(sql.ON_DAYS, written=sql.WRITTEN, number=number))
         values |= {f"first_{number}": each.first.isoformat()}
         values |= {f"last_{number}": each.last.isoformat()}
-    best = 2 / (knobs.rrf_k + 1) if knobs.fusion == Fusion.RRF else 1.0
-    return fill(sql.DATED, condition=" OR ".join(conditions), bonus=DATED_BONUS * best), values
+    bonus = DATED_BONUS * _best(knobs)
+    return fill(sql.DATED, condition=" OR ".join(conditions), bonus=bonus), values
+
+
+def _best(knobs: Knobs) -> float:
+    """The score of what comes first in both arms."""
+    return 2 / (knobs.rrf_k + 1) if knobs.fusion == Fusion.RRF else 1.0
 
 
 def _score(knobs: Knobs) -> str:

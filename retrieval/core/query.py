@@ -21,7 +21,7 @@ _PHRASE = re.compile(r'"([^"]*)"')
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
 _WIKILINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*\D).{5,}", re.DOTALL)
-_SIGN = re.compile(r"[^\w\s.,;:!?'’]")
+_SIGN = re.compile(r"[^\w\s.,;:!?'’]|\w['’]\w")
 _WORD = re.compile(r"\w*[^\W_]\w*")
 
 
@@ -56,7 +56,7 @@ class ParsedQuery:
 
     @property
     def has_signs(self) -> bool:
-        """Whether more was typed than words and the marks that end a sentence."""
+        """Whether more was typed than words and the marks between them: `100%`, `don't`."""
         return bool(_SIGN.search(self.text))
 
 

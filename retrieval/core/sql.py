@@ -140,6 +140,9 @@ WRITTEN = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
     THEN substring(n.path FROM '\d{4}-\d{2}-\d{2}')
     ELSE to_char(n.file_modified AT TIME ZONE %(zone)s, 'YYYY-MM-DD') END) COLLATE "C")"""
 ON_DAYS = "{written} BETWEEN %(first_{number})s AND %(last_{number})s"
+# Signs are no words: of many passages with a 100, those with the `100%` that was typed.
+AS_TYPED = """(CASE WHEN (SELECT c.content FROM vault_chunk c WHERE c.id = fused.chunk_id)
+    ILIKE %(as_typed)s THEN {bonus} ELSE 0 END)"""
 DATED = "(CASE WHEN {condition} THEN {bonus} ELSE 0 END)"
 
 # shares: what keywords are of the score.
@@ -164,7 +167,7 @@ fused AS MATERIALIZED (
 )"""
 PLACED = """
 placed AS MATERIALIZED (
-    SELECT fused.*, ({score}) * {standing} + {dated} AS score,
+    SELECT fused.*, ({score}) * {standing} + {dated} + {as_typed} AS score,
         fused.note_id IN (SELECT note_id FROM titled) AS exact
     FROM {table} AS fused CROSS JOIN shares JOIN vault_note n ON n.id = fused.note_id
 )

@@ -39,6 +39,7 @@ class Knobs:
     fusion: Fusion = Fusion.CONVEX
     passages: int = 8
     depth: int = 50
+    overfetch: int = 3
     rrf_k: int = 60
     keyword_weight: int = 50
     ef_search: int = EF_SEARCH

@@ -28,6 +28,12 @@ class RetrievalSettings(models.Model):
         validators=[MinValueValidator(10), MaxValueValidator(500)],
         help_text=_("candidates of each arm"),
     )
+    overfetch = models.PositiveSmallIntegerField(
+        _("over-fetch"),
+        default=3,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text=_("candidates for each note wanted, where that is more: notes have several"),
+    )
     rrf_k = models.PositiveSmallIntegerField(
         _("RRF k"),
         default=60,

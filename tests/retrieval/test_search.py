@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from providers.models import EmbeddingModel
-from retrieval.core.types import Arm, Mode, SearchResult
+from retrieval.core.types import Arm, Knobs, Mode, SearchResult
 from retrieval.models import RetrievalSettings
 from retrieval.search import MOST_RESULTS, search_notes
 from tests.cast import Cast, make_vault
@@ -463,3 +463,19 @@ def test_a_text_in_another_language_is_level_with_a_keyword_hit_and_no_more(cast
     cosines = [hit.path for hit in by_meaning]
     assert cosines[0] == "en.md"
     assert max(hit.score for hit in by_meaning) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("overfetch", "notes"), [(1, 3), (4, 10)])
+def test_enough_candidates_are_taken_for_notes_of_several_passages(
+    cast: Cast, overfetch: int, notes: int
+) -> None:
+    for number in range(12):
+        write_note(cast.vault, f"{number:02}.md", *("The pump." for _ in range(4)))
+    result = async_to_sync(search_notes)(
+        "pump",
+        scope=scope_for(cast.owner),
+        mode=Mode.KEYWORD,
+        limit=10,
+        knobs=Knobs(depth=10, overfetch=overfetch),
+    )
+    assert len(result.hits) == notes

@@ -1,0 +1,174 @@
+"""The faults of test_cases.py again, among 3,000 other notes in nine languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import transaction
+from pytest_django import DjangoDbBlocker
+
+from retrieval.core.types import Mode
+from retrieval.search import search_notes
+from tests.cast import Cast, make_cast
+from tests.retrieval import test_cases as cases
+from tests.retrieval.library import MODIFIED, write_markdown
+from vault.access import scope_for
+from vault.core.language import text_config
+from vault.core.lexical import made_tokens
+from vault.core.names import lookup_keys
+from vault.lexemes import know_lexemes, refresh_lexemes
+from vault.models import Chunk, Note, Vault
+
+CROWD = 3_000
+
+# For each language the slots of a sentence; every note takes another combination.
+_SENTENCES: tuple[tuple[tuple[str, ...], ...], ...] = (
+    (
+        ("The meeting", "A letter", "The report", "Our plan", "The old list"),
+        ("about the roof", "of the harbour", "on travel costs", "for the new kitchen"),
+        ("was moved to spring", "needs another look", "is kept in the drawer", "was agreed"),
+    ),
+    (
+        ("Die Sitzung", "Ein Brief", "Der Bericht", "Unser Plan", "Die alte Liste"),
+        ("über das Dach", "vom Hafen", "zu den Reisekosten", "für die neue Küche"),
+        ("wurde verschoben", "braucht noch Zeit", "liegt im Schrank", "ist beschlossen"),
+    ),
+    (
+        ("Встреча", "Письмо", "Отчёт", "Наш список", "Старая запись"),
+        ("о крыше", "о гавани", "о поездках", "для новой кухни"),
+        ("перенесена на весну", "требует внимания", "лежит в ящике", "согласован"),
+    ),
+    (
+        ("La réunion", "Une lettre", "Le rapport", "Notre projet", "La vieille liste"),
+        ("sur le toit", "du port", "des frais de voyage", "pour la cuisine"),
+        ("est remise au printemps", "attend encore", "reste dans le tiroir", "est acceptée"),
+    ),
+    (
+        ("La reunión", "Una carta", "El informe", "Nuestro proyecto", "La lista vieja"),
+        ("sobre el tejado", "del puerto", "de los viajes", "para la cocina"),
+        ("se aplaza a primavera", "necesita otra lectura", "queda en el cajón", "está cerrada"),
+    ),
+    (
+        ("会议", "信件", "报告", "我们的计划", "旧清单"),
+        ("关于屋顶", "关于港口", "关于差旅费", "关于新厨房"),
+        ("推迟到春天。", "需要再看一遍。", "放在抽屉里。", "已经同意。"),
+    ),
+    (
+        ("会議の記録", "手紙の写し", "報告書", "私たちの計画", "古い一覧"),
+        ("は屋根について", "は港について", "は旅費について", "は新しい台所について"),
+        ("春に延期された。", "もう一度読む。", "引き出しにある。", "合意した。"),
+    ),
+    (
+        ("회의록은", "편지는", "보고서는", "우리 계획은", "옛 목록은"),
+        ("지붕에 대해", "항구에 대해", "출장비에 대해", "새 부엌에 대해"),
+        ("봄으로 미뤘다.", "다시 읽는다.", "서랍에 있다.", "합의했다."),
+    ),
+    (
+        ("การประชุม", "จดหมาย", "รายงาน", "แผนของเรา", "รายการเก่า"),
+        ("เรื่องหลังคา", "เรื่องท่าเรือ", "เรื่องค่าเดินทาง", "เรื่องครัวใหม่"),
+        ("เลื่อนไป", "ต้องอ่านอีกครั้ง", "อยู่ในลิ้นชัก", "ตกลงแล้ว"),
+    ),
+)
+# Look like what is looked for, and are something else: numbers, parts, versions, addresses.
+_NEAR = (
+    "Invoice INV/2024/{n:05} and part RX-{n}NI-B{n}.",
+    "Build v7.{n}.1 on 172.16.{n}.9, file draft.{n}.png.",
+    "person{n}@example.net, box {n} of 12, a_b_{n}, D# {n}, .ENV {n}.",
+    "100 {n} metres, see https://example.net/q:{n}?x=2.",
+)
+
+
+def crowd_texts() -> Iterator[str]:
+    """Different texts without end, each in one language."""
+    for number in count():
+        slots = _SENTENCES[number % len(_SENTENCES)]
+        turn = number // len(_SENTENCES)
+        first = " ".join(slot[(turn // 7**place) % len(slot)] for place, slot in enumerate(slots))
+        second = " ".join(slot[(turn + place) % len(slot)] for place, slot in enumerate(slots))
+        yield f"{first} {second} {_NEAR[number % len(_NEAR)].format(n=1_000 + number)}"
+
+
+def write_crowd(vault: Vault, size: int) -> None:
+    """Notes of one chunk each, with what the index would write beside their text."""
+    texts = [text for _number, text in zip(range(size), crowd_texts(), strict=False)]
+    notes = Note.objects.bulk_create(
+        Note(
+            vault=vault, path=f"Crowd/{number:04}.md", title=f"Entry {number:04}", body=text,
+            lookup_keys=lookup_keys(
+                title=f"Entry {number:04}", aliases=(), path=f"Crowd/{number:04}.md"
+            ),
+            status=Note.Status.INDEXED, content_hash="x", file_modified=MODIFIED,
+        )
+        for number, text in enumerate(texts)
+    )  # fmt: skip
+    Chunk.objects.bulk_create(
+        Chunk(
+            vault=vault, note=note, ordinal=0, heading_path=[note.title], heading_text=note.title,
+            content=note.body, made_tokens=made_tokens(note.body), start=0, end=len(note.body),
+            start_line=1, end_line=1, tokens=len(note.body) // 4, embed_hash="x",
+            text_config=text_config(note.body),
+        )
+        for note in notes
+    )  # fmt: skip
+    know_lexemes([note.pk for note in notes])
+
+
+NOTES = {
+    **cases.FILLER,
+    **cases.IDENTIFIERS,
+    **cases.LANGUAGES,
+    **cases.SIGNS,
+    **cases.STOP_WORDS,
+    **cases.ACCENTS,
+    **cases.UNSPACED,
+    **cases.TYPOS,
+    **cases.ABSENT_WORDS,
+}
+EXPECTED = (
+    *cases.OF_IDENTIFIERS,
+    *cases.OF_LANGUAGES,
+    *cases.OF_SIGNS,
+    *cases.OF_STOP_WORDS,
+    *cases.OF_ACCENTS,
+    *cases.OF_UNSPACED,
+    *cases.OF_TYPOS,
+    *cases.OF_ABSENT_WORDS,
+)
+
+
+@pytest.fixture(scope="module")
+def crowd(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Cast]:
+    """The crowd with the notes of every group in it; rolled back after the module."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        cast = make_cast()
+        write_crowd(cast.vault, CROWD)
+        for path, text in NOTES.items():
+            write_markdown(cast.vault, path, text)
+        refresh_lexemes(force=True)
+        yield cast
+        transaction.set_rollback(True)
+
+
+def find(cast: Cast, query: str) -> list[str]:
+    scope = scope_for(cast.owner)
+    result = async_to_sync(search_notes)(query, scope=scope, mode=Mode.KEYWORD, limit=5)
+    return [hit.path for hit in result.hits]
+
+
+@pytest.mark.django_db
+def test_every_case_comes_first_in_a_crowd_too(crowd: Cast) -> None:
+    missed = {
+        query: found
+        for query, expected in EXPECTED
+        if (found := find(crowd, query))[:1] != [expected]
+    }
+    assert missed == {}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("query", ["'", "%", "_", "*", "<->", "()", "\\", "...", "zzzzqqq"])
+def test_nothing_is_found_for_nothing_in_a_crowd_too(crowd: Cast, query: str) -> None:
+    assert find(crowd, query) == []
