@@ -18,12 +18,12 @@ from vault.models import ChunkVector
     [
         (0, 0, True),
         (10_000, 10_000, True),
-        (28_000, 28_000, True),
-        (30_000, 30_000, False),
+        (57_000, 57_000, True),
+        (58_000, 58_000, False),
         (200_000, 200_000, False),
         # Of a large index an index scan would have to pass most rows over.
         (400, 1_000_000, True),
-        (50_000, 1_000_000, True),
+        (80_000, 1_000_000, True),
         (100_000, 1_000_000, False),
         (1_000_000, 1_000_000, False),
     ],
