@@ -83,7 +83,8 @@ def doors(user: User, client: Client) -> dict[str, Door]:
 
     def chat(query: str) -> list[int]:
         found = async_to_sync(retrieve)(query, history=[], scope=scope, knobs=Knobs())
-        assert found.run_id is not None
+        if found.run_id is None:
+            return []
         candidates = RetrievalRun.objects.get(pk=found.run_id).candidates
         return list(dict.fromkeys(each["note_id"] for each in candidates))[:LIMIT]
 
