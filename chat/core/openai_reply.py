@@ -291,7 +291,8 @@ def _safe_part(line: str) -> str:
         return ""  # it may open a fence
     if line.count("`") % 2:
         line = line[: line.rfind("`")]
-    return hold_back(line).rstrip(" \t")
+    # A bracket that stands before what is held back may belong to it: [[9].
+    return hold_back(line).rstrip(" \t[【［")
 
 
 def frame(data: Mapping[str, Any]) -> str:

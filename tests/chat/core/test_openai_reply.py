@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chat.core.events import Event, EventType, RunIds
@@ -167,6 +167,7 @@ _PIECES = st.lists(
 )
 
 
+@example(["[", "[9]", "a"])
 @given(_PIECES)
 def test_however_an_answer_is_cut_its_words_are_the_same(pieces: list[str]) -> None:
     whole, cut = CleanWords(frozenset({1, 2})), CleanWords(frozenset({1, 2}))
