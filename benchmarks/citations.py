@@ -1,7 +1,8 @@
 """How often a mark that is shown as valid is borne out by its passage.
 
-    python benchmarks/citations.py
+    python benchmarks/citations.py [--meaning]
 
+With `--meaning` the bundled embedder decides where words do not, as it does in the product.
 Reads `citation_pairs.json`: passages in several languages, and statements that they bear
 out or do not (another number, a denial, another matter), each judged by hand. Prints, by
 language: of the marks shown as valid, how many are (precision); of the statements that
@@ -11,10 +12,11 @@ added to an answer which came without any.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +24,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from chat.core.citations import Quotable, find_quote  # noqa: E402
+from chat.core.citations import Quotable, cite, find_quote  # noqa: E402
 from chat.core.repair import best_passage  # noqa: E402
+from chat.core.support import judge  # noqa: E402
+from providers.backends.local_e5 import LocalE5  # noqa: E402
+from providers.core.types import EmbeddingSpec, Endpoint  # noqa: E402
 
 PAIRS = Path(__file__).with_name("citation_pairs.json")
 
@@ -53,8 +58,12 @@ class Score:
         return self.added_right / self.added if self.added else 1.0
 
 
+Weakness = Callable[[Quotable, str], bool]
+
+
 def main() -> None:
-    scores = measure(json.loads(PAIRS.read_text()))
+    rows = json.loads(PAIRS.read_text())
+    scores = measure(rows, is_weak=by_meaning if "--meaning" in sys.argv else by_words)
     columns = ["language", "borne out", "not", "precision", "recall", "added", "right"]
     print(" | ".join(columns))
     for language, score in scores.items():
@@ -66,15 +75,34 @@ def main() -> None:
         print(wrong)
 
 
-def measure(rows: list[dict[str, Any]]) -> dict[str, Score]:
+def by_words(passage: Quotable, statement: str) -> bool:
+    """Whether words alone call the citation weak."""
+    return find_quote(passage, statement).weak
+
+
+def by_meaning(passage: Quotable, statement: str) -> bool:
+    """Whether it is called weak where the bundled embedder is at hand."""
+    embedder = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
+    citation = cite(passage, statement)
+    judged = asyncio.run(judge([citation], [passage], embedder.embed_queries))
+    return cite(passage, statement, judged).quote.weak
+
+
+def measure(rows: list[dict[str, Any]], *, is_weak: Weakness = by_words) -> dict[str, Score]:
     """The scores by language, and of all."""
     scores: dict[str, Score] = defaultdict(Score)
     for row in rows:
         text = row["passage"]
         passage = Quotable(1, "Note", text, 0, len(text), "", 1)
         for statement, is_supported in _statements(row):
+            is_valid = not is_weak(passage, statement)
+            is_added = best_passage(statement, [passage]) is not None
             for name in (row["language"], "all"):
-                _judge(scores[name], passage, statement, is_supported=is_supported)
+                score = scores[name]
+                _count(score, is_valid=is_valid, is_added=is_added, is_supported=is_supported)
+            if is_valid != is_supported:
+                kind = "shown as valid" if is_valid else "shown as weak"
+                scores["all"].wrong.append(f"{kind}: {statement}")
     return {"all": scores.pop("all"), **scores}
 
 
@@ -83,18 +111,13 @@ def _statements(row: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield from ((statement, False) for statement in row["unsupported"])
 
 
-def _judge(score: Score, passage: Quotable, statement: str, *, is_supported: bool) -> None:
-    is_valid = not find_quote(passage, statement).weak
-    is_added = best_passage(statement, [passage]) is not None
+def _count(score: Score, *, is_valid: bool, is_added: bool, is_supported: bool) -> None:
     score.supported += is_supported
     score.unsupported += not is_supported
     score.valid += is_valid
     score.right += is_valid and is_supported
     score.added += is_added
     score.added_right += is_added and is_supported
-    if is_valid != is_supported:
-        kind = "shown as valid" if is_valid else "shown as weak"
-        score.wrong.append(f"{kind}: {statement}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 
 from chat.core.citations import Quotable
 from chat.core.events import EventType
+from chat.core.support import Meanings
 from providers.core.types import Usage
 from providers.models import ChatModel
 
@@ -24,11 +25,13 @@ class Sourced:
     """`sources`, and the passages that the words to come may cite.
 
     `adds_marks`: an answer without a citation gets those that its sentences bear out.
+    `meanings` compares what words do not decide when the answer ends.
     """
 
     data: dict[str, Any]
     quotables: tuple[Quotable, ...]
     adds_marks: bool = False
+    meanings: Meanings | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import structlog
 from django.db import DatabaseError, InterfaceError
 
+from chat.core.support import Meanings
 from chat.offers import Catalogue, site_catalogue
 from providers.core.protocols import ChatProvider
 from providers.core.types import ChatMessage, Usage
@@ -60,6 +61,7 @@ class Providing:
     record_usage: RecordUsage
     counter_for: Callable[[ChatModel], Callable[[str], int]]
     limit_notices: Callable[[int | None, ChatModel], tuple[str, ...]]
+    meanings: Meanings
 
     async def keep_usage(
         self, purpose: str, model: ChatModel, usage: Usage, *, user_id: int, began: float, code: str
@@ -85,10 +87,17 @@ def site_providing() -> Providing:
     """Those of this install."""
     from providers.calibration import counter_for
     from providers.limits import limit_notices
+    from providers.meanings import meanings
     from providers.registry import chat_provider
     from providers.usage import arecord_usage
     from retrieval.pipeline import retrieve
 
     return Providing(
-        site_catalogue(), chat_provider, retrieve, arecord_usage, counter_for, limit_notices
+        site_catalogue(),
+        chat_provider,
+        retrieve,
+        arecord_usage,
+        counter_for,
+        limit_notices,
+        meanings,
     )

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from chat.abstaining import nearest_json
 from chat.core.branches import branch_through
+from chat.core.citations import judgements
 from chat.core.events import said_text
 from chat.core.rendering import render_answer
 from chat.ledger import end_abandoned, read_events
@@ -66,7 +67,8 @@ def message_json(message: Message, readable: Scope, *, is_lost: bool) -> dict[st
     if message.status == Message.Status.RUNNING and run is not None:
         text, data["seq"] = _text_so_far(run)
         data["run"] = str(run.pk)
-    rendered = render_answer(text, [quotable(source) for source in sources])
+    judged = judgements(message.citations)
+    rendered = render_answer(text, [quotable(source) for source in sources], judged)
     data |= {
         "text": text,
         "withheld": False,

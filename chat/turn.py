@@ -17,6 +17,7 @@ from chat.answering import Writing, write_answer
 from chat.continuing import take_sources
 from chat.core.events import EventType
 from chat.core.prompt import ModelLimits, Prompt, PromptParts, PromptPassage, build_prompt
+from chat.core.support import Meanings
 from chat.core.tool_use import NEVER, NO_TOOL_USE, ToolLoop, tokens_for
 from chat.database import in_database, release_connection
 from chat.history import Turn
@@ -51,7 +52,7 @@ async def run_turn(
     begun = [turn.begun.notice] if turn.begun else []
     notices = (*begun, *options.notices, *nearly_used, *retrieval.notices, *prompt.notices)
     await in_database(_note_plan, turn, options, notices)
-    tell_sources = partial(_sourced, options, retrieval, notices)
+    tell_sources = partial(_sourced, options, retrieval, notices, meanings=providing.meanings)
     yield tell_sources(sources)
     if turn.begun:
         yield Words(turn.begun.text)
@@ -185,6 +186,8 @@ def _sourced(
     retrieval: Retrieval,
     notices: Sequence[str],
     sources: Sequence[Source],
+    *,
+    meanings: Meanings,
 ) -> Sourced:
     data = {
         "queries": list(retrieval.queries),
@@ -201,4 +204,5 @@ def _sourced(
         data=data,
         quotables=tuple(quotable(source) for source in sources),
         adds_marks=options.adds_sources,
+        meanings=meanings,
     )

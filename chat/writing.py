@@ -18,10 +18,11 @@ import structlog
 from django.db import DatabaseError, InterfaceError
 
 from chat.core.blocks import BlockStream
-from chat.core.citations import Quotable
+from chat.core.citations import NOT_JUDGED, Judgements, Quotable
 from chat.core.events import Event, EventType
 from chat.core.rendering import Rendered, render_answer
 from chat.core.repair import add_marks
+from chat.core.support import Meanings, judge
 from chat.database import in_database, own_database_thread
 from chat.endings import (
     BROKEN,
@@ -46,6 +47,7 @@ from chat.ledger import (
     no_sources,
     save_end,
 )
+from chat.listening import Subscriber
 from chat.models import Message
 from chat.parts import Finished, Said, Sourced, TurnPart, Withdrawn, Words
 from providers.core.errors import ProviderError
@@ -63,7 +65,8 @@ class Pace:
     A frame that comes late because the process is busy makes the next ones rarer and
     larger, to one in `slowest_frame` seconds. An open block is sent again at most
     `block_bytes` characters a second, and rendered for at most the share `rendering` of
-    the time. What runs keep and ask within `gather` seconds is kept and asked together.
+    the time. What runs keep and ask within `gather` seconds is kept and asked together. An
+    end waits `judging` seconds at most for what meaning says of its citations.
     """
 
     frame: float = 0.1
@@ -74,35 +77,8 @@ class Pace:
     outage: float = 30.0
     block_bytes: int = 40_000
     rendering: float = 0.05
+    judging: float = 3.0
     queue: int = 300
-
-
-class Subscriber:
-    """Somebody of this process who listens to a run.
-
-    `events` ends with None when nothing more will come this way: the run ended, or the
-    listener fell too far behind and must read on from the tables.
-    """
-
-    def __init__(self, *, size: int) -> None:
-        self.events: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=size + 1)
-        self._size = size
-        self._is_cut = False
-
-    def give(self, event: Event) -> None:
-        """Queue `event`, or cut the queue off when it is full."""
-        if self._is_cut:
-            return
-        if self.events.qsize() >= self._size:
-            self.cut()
-        else:
-            self.events.put_nowait(event)
-
-    def cut(self) -> None:
-        """Nothing more comes this way."""
-        if not self._is_cut:
-            self._is_cut = True
-            self.events.put_nowait(None)
 
 
 # Seconds without a new look at the open block, however long it takes to render.
@@ -131,6 +107,7 @@ class LiveRun:
         self._subscribers: set[Subscriber] = set()
         self._quotables: tuple[Quotable, ...] = ()
         self._adds_marks = False
+        self._meanings: Meanings | None = None
         self._calls: list[UsageRecord] = []
         self._blocks = BlockStream()
         self._text: list[str] = []
@@ -209,6 +186,7 @@ class LiveRun:
         if isinstance(part, Sourced):
             self._quotables = part.quotables
             self._adds_marks = part.adds_marks
+            self._meanings = part.meanings
             self._blocks = BlockStream(part.quotables)
             self._publish(EventType.SOURCES, part.data)
         elif isinstance(part, Said):
@@ -337,6 +315,8 @@ class LiveRun:
         marked = self._add_marks(ending, text, rendered)
         if marked != text:
             rendered = render_answer(marked, self._quotables)
+        if judged := await self._judge(ending, rendered):
+            rendered = render_answer(marked, self._quotables, judged)
         citations = [citation.as_json() for citation in rendered.citations]
         close = Close(
             status=ending.status,
@@ -356,6 +336,17 @@ class LiveRun:
         if await self._save_end(last, close):
             self.unsaved.clear()
             self._tell_last(last)
+
+    async def _judge(self, ending: Ending, rendered: Rendered) -> Judgements:
+        """What meaning says of the citations of a full answer, if it says so in time."""
+        if ending.type is not EventType.DONE or self._meanings is None:
+            return NOT_JUDGED
+        try:
+            async with asyncio.timeout(self._pace.judging):
+                return await judge(rendered.citations, self._quotables, self._meanings)
+        except (TimeoutError, ProviderError) as error:
+            log.warning("citations_not_judged", error=type(error).__name__)
+            return NOT_JUDGED
 
     def _add_marks(self, ending: Ending, text: str, rendered: Rendered) -> str:
         """`text` with marks, when the model set none: what was said is then said anew."""

@@ -7,13 +7,25 @@ measured by benchmarks/citations.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Literal
 
 import regex
 
-from vault.core.language import common_words, is_latin, text_config
+from chat.core.wording import (
+    closeness,
+    denies,
+    figures,
+    is_translation,
+    names,
+    stems_of,
+    weight,
+)
+from vault.core.language import text_config
+
+Undecided = Literal["words", "translation"]
 
 # [2] [1, 2] [1-3] [^1] [[1]] and the same in full-width brackets, digits and commas; the
 # tail of 【1†source】 is what some models add. At most four digits: 20 digits are no number
@@ -31,25 +43,9 @@ _COMMA = regex.compile(r"[,，、;；]")
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
 _LEAD = regex.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+|\|\s*)*")
 _GAP = regex.compile(r"\s+(?=[.,;:!?。！？、，；：])")
-_WORD = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|[\p{L}\p{M}\p{N}]+", regex.V1
-)
-# Words are compared by their first letters: enough to join "repair" and "repaired".
-STEM = 5
 # Below this share of a sentence's words in its passage the support counts as weak.
 WEAK_BELOW = 0.5
-_NAME = regex.compile(r"\w*[\p{L}\p{N}]_[\p{L}\p{N}]\w*")
-_FIGURE = regex.compile(r"\d+")
-_THOUSANDS = regex.compile(r"(?<=\d)[,.\u00a0\u202f ](?=\d{3}(?!\d))")
-# Words that turn a statement round, in the languages that the index knows best.
-_DENIED = """
-not no never none cannot without nicht kein keine keinen keiner nie niemals ohne
-не нет нельзя никогда без ні немає ніколи ne pas jamais aucun aucune sans
-"""
-_DENIALS = frozenset(_DENIED.split())
 LONGEST_QUOTE = 400
-# A longer run of digits is a name, not a figure.
-MOST_FIGURE = 19
 # A turn has at most 30 passages: a longer number in brackets is a year or a reference.
 MOST_DIGITS = 2
 
@@ -130,10 +126,24 @@ class Quotable:
         """The passage itself as a quote."""
         return Quote(self.start, self.end, self.text[:LONGEST_QUOTE], weak=False)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether its text is letter by letter what stands in the note."""
+        return len(self.text) == self.end - self.start
+
+    def quote_at(self, judged: Judged) -> Quote:
+        """The quote that was judged; the whole passage where it is not exactly in it."""
+        start, end = judged.start - self.start, judged.end - self.start
+        if not self.is_exact or not 0 <= start < end <= len(self.text):
+            return replace(self.whole, weak=judged.weak)
+        end = min(end, start + LONGEST_QUOTE)
+        text = self.text[start:end]
+        return Quote(self.start + start, self.start + end, text, weak=judged.weak)
+
     @cached_property
     def sentences(self) -> tuple[_Sentence, ...]:
         return tuple(
-            _Sentence(start, end, _stems(self.text[start:end]))
+            _Sentence(start, end, stems_of(self.text[start:end]))
             for start, end in sentence_spans(self.text)
         )
 
@@ -151,7 +161,7 @@ class Quotable:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(_stems(self.text))
+        return frozenset(stems_of(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +175,33 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found of a citation when its answer ended: its quote, by the characters of
+    the note's body, and whether it is weak."""
+
+    start: int
+    end: int
+    weak: bool
+
+
+Judgements = Mapping[tuple[int, str], Judged]
+"""By the number of the passage and the sentence that cites it."""
+NOT_JUDGED: Judgements = {}
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
-    """A statement of an answer, the passage it cites and the quote that bears it out."""
+    """A statement of an answer, the passage it cites and the quote that bears it out.
+
+    `rests_on` is what words do not decide: another language, or other words.
+    """
 
     number: int
     sentence: str
     quote: Quote
     url: str
     headings: tuple[str, ...] = ()
+    rests_on: Undecided | None = None
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -187,11 +216,22 @@ class Citation:
         }
 
 
-def cite(passage: Quotable, sentence: str) -> Citation:
-    """The citation of `passage` for a statement."""
-    quote = find_quote(passage, sentence)
+def cite(passage: Quotable, sentence: str, judged: Judgements = NOT_JUDGED) -> Citation:
+    """The citation of `passage` for a statement, as it was judged or as words tell."""
+    found = judged.get((passage.number, sentence))
+    quote = passage.quote_at(found) if found else find_quote(passage, sentence)
     headings = passage.headings_at(quote.start)
-    return Citation(passage.number, sentence, quote, passage.url(quote), headings)
+    rests_on = None if found else undecided(passage, sentence)
+    return Citation(passage.number, sentence, quote, passage.url(quote), headings, rests_on)
+
+
+def judgements(kept: Iterable[Mapping[str, Any]]) -> Judgements:
+    """What was found of the citations that an answer keeps, in the form of `as_json`."""
+    return {
+        (each["n"], each["sentence"]): Judged(each["quote_start"], each["quote_end"], each["weak"])
+        for each in kept
+        if each.keys() >= {"n", "sentence", "quote_start", "quote_end", "weak"}
+    }
 
 
 def find_quote(passage: Quotable, statement: str) -> Quote:
@@ -200,23 +240,39 @@ def find_quote(passage: Quotable, statement: str) -> Quote:
     The whole passage when nothing is shared, or when its text is not letter by letter
     what stands in the note.
     """
-    stems = _stems(statement)
-    best = max(passage.sentences, key=lambda s: _closeness(stems, s.stems), default=None)
-    nearest = passage.text[best.start : best.end] if best else ""
-    weak = _is_weak(stems, passage, statement) or _denies(statement, nearest)
-    is_exact = len(passage.text) == passage.end - passage.start
-    if best is None or not is_exact or not stems & best.stems:
+    stems = stems_of(statement)
+    best = _nearest(passage, stems)
+    weak = _is_refuted(passage, statement, best) or _undecided(stems, passage, statement) == "words"
+    if best is None or not passage.is_exact or not stems & best.stems:
         return Quote(passage.start, passage.end, passage.whole.text, weak=weak)
     end = min(best.end, best.start + LONGEST_QUOTE)
     text = passage.text[best.start : end]
     return Quote(passage.start + best.start, passage.start + end, text, weak=weak)
 
 
+def undecided(passage: Quotable, statement: str) -> Undecided | None:
+    """What keeps words from deciding whether the passage bears `statement` out."""
+    stems = stems_of(statement)
+    if not stems or _is_refuted(passage, statement, _nearest(passage, stems)):
+        return None
+    return _undecided(stems, passage, statement)
+
+
+def nearest_sentences(
+    passage: Quotable, statement: str, *, most: int
+) -> tuple[tuple[int, int], ...]:
+    """Where the sentences of the passage stand that share most with `statement`: at most so
+    many, the earlier first where they share as much."""
+    stems = stems_of(statement)
+    order = sorted(passage.sentences, key=lambda s: closeness(stems, s.stems), reverse=True)
+    return tuple((sentence.start, sentence.end) for sentence in order[:most])
+
+
 def share_of(statement: str, passage: Quotable) -> float:
     """The share, by weight, of the words of `statement` that one sentence of the passage has."""
-    stems = _stems(statement)
-    shared = (_weight(stems & sentence.stems) for sentence in passage.sentences)
-    return max(shared, default=0.0) / (_weight(stems) or 1)
+    stems = stems_of(statement)
+    shared = (weight(stems & sentence.stems) for sentence in passage.sentences)
+    return max(shared, default=0.0) / (weight(stems) or 1)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -277,64 +333,22 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start, start + len(text[start:end].rstrip(" \t\n|"))
 
 
-def _stems(text: str) -> frozenset[str]:
-    """Words by their first letters; one letter alone says nothing, a digit does."""
-    words = (match[0].casefold() for match in _WORD.finditer(text))
-    return frozenset(w[:STEM] for w in words if len(w) > 1 or not w.isascii() or w.isdigit())
+def _nearest(passage: Quotable, stems: frozenset[str]) -> _Sentence | None:
+    return max(passage.sentences, key=lambda s: closeness(stems, s.stems), default=None)
 
 
-def _weight(stems: frozenset[str]) -> float:
-    """Long words and numbers tell more than short words."""
-    return sum(STEM if any(c.isdigit() for c in stem) else len(stem) for stem in stems)
-
-
-def _closeness(statement: frozenset[str], sentence: frozenset[str]) -> tuple[float, float]:
-    shared = _weight(statement & sentence)
-    return shared, shared / (_weight(sentence) or 1)
-
-
-def _is_weak(stems: frozenset[str], passage: Quotable, statement: str) -> bool:
-    if not figures(statement) <= passage.figures:
-        return True  # a figure is the same in every language
-    if not names(statement) <= passage.names:
-        return True  # and so is the name of a setting
-    if not stems or _is_translation(statement, passage):
-        return False
-    return _weight(stems & passage.stems) < WEAK_BELOW * _weight(stems)
-
-
-def _is_translation(statement: str, passage: Quotable) -> bool:
-    """Whether the statement is in another language than the passage.
-
-    A sentence has few words that tell its language: two more of another one are asked for.
-    """
-    if is_latin(statement) != is_latin(passage.text):
+def _is_refuted(passage: Quotable, statement: str, nearest: _Sentence | None) -> bool:
+    """Whether the statement has a figure or the name of a setting that the passage has not,
+    which are the same in every language, or only one of the two denies."""
+    if not figures(statement) <= passage.figures or not names(statement) <= passage.names:
         return True
-    spoken = text_config(statement)
-    if "simple" in {spoken, passage.language} or spoken == passage.language:
-        return False
-    own = common_words(statement, passage.language)
-    return common_words(statement, spoken) >= own + 2
+    return denies(statement, passage.text[nearest.start : nearest.end] if nearest else "")
 
 
-def figures(text: str) -> frozenset[int]:
-    """The whole numbers in `text`, however they are grouped or padded."""
-    plain = _THOUSANDS.sub("", text)
-    return frozenset(
-        int(match[0]) for match in _FIGURE.finditer(plain) if len(match[0]) < MOST_FIGURE
-    )
-
-
-def names(text: str) -> frozenset[str]:
-    """Identifiers in `text`, such as QUEUE_LIMIT."""
-    return frozenset(match[0].casefold() for match in _NAME.finditer(text))
-
-
-def _denies(statement: str, sentence: str) -> bool:
-    """Whether one of the two says what the other denies, being about the same words."""
-    words, others = _words(statement), _words(sentence)
-    return bool(words & _DENIALS) != bool(others & _DENIALS) and bool(words & others)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in _WORD.finditer(text))
+def _undecided(stems: frozenset[str], passage: Quotable, statement: str) -> Undecided | None:
+    if not stems:
+        return None
+    if is_translation(statement, passage.text, passage.language):
+        return "translation"
+    is_borne_out = weight(stems & passage.stems) >= WEAK_BELOW * weight(stems)
+    return None if is_borne_out else "words"

@@ -7,7 +7,7 @@ stream, put together, are what a later page shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -18,7 +18,16 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from chat.core.citations import Citation, Quotable, cite, find_markers, is_marker, sentence_of
+from chat.core.citations import (
+    NOT_JUDGED,
+    Citation,
+    Judgements,
+    Quotable,
+    cite,
+    find_markers,
+    is_marker,
+    sentence_of,
+)
 from vault.core.rendering import answer_parser, sanitise
 
 Passages = Mapping[int, Quotable]
@@ -42,12 +51,15 @@ class SourceBlock:
     tokens: Sequence[Token]
 
 
-def render_answer(text: str, passages: Iterable[Quotable]) -> Rendered:
-    """The whole answer `text`: its blocks, one after the other."""
+def render_answer(
+    text: str, passages: Iterable[Quotable], judged: Judgements = NOT_JUDGED
+) -> Rendered:
+    """The whole answer `text`: its blocks, one after the other. Of citations that were not
+    `judged`, words tell whether they are weak."""
     by_number = {passage.number: passage for passage in passages}
     whole = Rendered()
     for block in split_blocks(text):
-        part = render_block(block, by_number)
+        part = render_block(block, by_number, judged)
         whole.html += part.html
         whole.citations += part.citations
     return whole
@@ -66,16 +78,26 @@ def split_blocks(text: str) -> list[SourceBlock]:
     return blocks
 
 
-def render_block(block: SourceBlock, passages: Passages) -> Rendered:
+def render_block(
+    block: SourceBlock, passages: Passages, judged: Judgements = NOT_JUDGED
+) -> Rendered:
     """Safe HTML of one block."""
     citations: list[Citation] = []
-    tokens = [_with_chips(token, passages, citations) for token in block.tokens]
+
+    def chips(numbers: Sequence[int], sentence: str) -> list[Token]:
+        found = [cite(passages[number], sentence, judged) for number in numbers]
+        citations.extend(found)
+        return [_chip(citation, passages[citation.number]) for citation in found]
+
+    tokens = [_with_chips(token, passages, chips) for token in block.tokens]
     html = _PARSER.renderer.render(tokens, _PARSER.options, {})
     return Rendered(sanitise(html), citations)
 
 
-def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> Token:
-    """`token` with the marks of its text replaced by chips, which are added to `citations`."""
+def _with_chips(
+    token: Token, passages: Passages, chips: Callable[[Sequence[int], str], list[Token]]
+) -> Token:
+    """`token` with the marks of its text replaced by the `chips` of a sentence."""
     if token.type != "inline" or not token.children:
         return token
     children = list(_unlink_marks(token.children))
@@ -95,7 +117,7 @@ def _with_chips(token: Token, passages: Passages, citations: list[Citation]) -> 
                     done.append(_text(part))
                 elif part.numbers:
                     sentence = sentence_of(plain, markers, part)
-                    done += _chips([passages[n] for n in part.numbers], sentence, citations)
+                    done += chips(part.numbers, sentence)
         else:
             done.append(child)
         at += length
@@ -147,15 +169,10 @@ def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
-def _chips(passages: Sequence[Quotable], sentence: str, citations: list[Citation]) -> list[Token]:
-    chips = []
-    for passage in passages:
-        citation = cite(passage, sentence)
-        citations.append(citation)
-        where = " › ".join((passage.vault_name, *citation.headings))
-        meta = {"citation": citation, "title": passage.title, "where": where}
-        chips.append(Token("cite", "", 0, meta=meta))
-    return chips
+def _chip(citation: Citation, passage: Quotable) -> Token:
+    where = " › ".join((passage.vault_name, *citation.headings))
+    meta = {"citation": citation, "title": passage.title, "where": where}
+    return Token("cite", "", 0, meta=meta)
 
 
 def _render_cite(

@@ -14,8 +14,8 @@ from chat.core.asking import Ask
 from chat.core.events import Event, EventType
 from chat.gathering import Gathered
 from chat.ledger import News, Standing
+from chat.listening import Subscriber
 from chat.models import Message
-from chat.writing import Subscriber
 from providers.core.types import TextDelta, Usage
 from providers.testing import FakeChat
 from tests.cast import Cast

@@ -21,6 +21,8 @@ from django.urls import path
 
 from chat.consumers import ChatConsumer
 from chat.core.events import Event, RunIds, to_wire
+from chat.core.support import Meanings
+from providers.core.protocols import Vectors
 from chat.offers import Catalogue
 from chat.providing import Providing
 from chat.rights import Caller
@@ -42,6 +44,10 @@ UPDATED = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 QUICK = Pace(frame=0.01, flush=0.05, gather=0.01, lease=5.0, outage=0.3)
 
 
+async def no_meanings(_texts: Sequence[str]) -> None:
+    """No model is at hand that compares texts."""
+
+
 @dataclass
 class FixedRetrieval:
     """Finds the same passages whatever is asked, in the vaults of the scope alone.
@@ -52,6 +58,7 @@ class FixedRetrieval:
     passages: tuple[Passage, ...] = ()
     by_question: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
     gate: asyncio.Event | None = None
+    meanings: Meanings = no_meanings
     cancelled: int = 0
     scopes: list[Scope] = field(default_factory=list)
     knobs: list[Knobs] = field(default_factory=list)
@@ -84,6 +91,10 @@ class FixedRetrieval:
             searched_vaults=tuple(slugs),
             notices=("Search by meaning was skipped: no model.",),
         )
+
+    async def compare(self, texts: Sequence[str]) -> Vectors | None:
+        """What `meanings` says by now."""
+        return await self.meanings(texts)
 
     async def _pass_gate(self) -> None:
         if self.gate is None:
@@ -212,6 +223,7 @@ def make_providing(retrieval: FixedRetrieval) -> Providing:
         record_usage=arecord_usage,
         counter_for=counter_for,
         limit_notices=limit_notices,
+        meanings=retrieval.compare,
     )
 
 
