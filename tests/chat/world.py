@@ -22,13 +22,13 @@ from django.urls import path
 from chat.consumers import ChatConsumer
 from chat.core.events import Event, RunIds, to_wire
 from chat.core.support import Meanings
-from providers.core.protocols import Vectors
 from chat.offers import Catalogue
 from chat.providing import Providing
 from chat.rights import Caller
 from chat.runs import Runs
 from chat.writing import Pace
 from providers.calibration import counter_for
+from providers.core.protocols import Vectors
 from providers.limits import limit_notices
 from providers.models import ChatModel, Provider
 from providers.registry import available_chat_models, chat_provider, default_chat_model
