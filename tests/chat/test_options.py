@@ -8,6 +8,8 @@ import pytest
 
 from chat.core.asking import Ask
 from chat.core.prompt import BASE_PROMPT
+from chat.core.tool_use import NEVER, ToolRules, tokens_for
+from chat.core.tools import NAMES
 from chat.models import ChatSettings, Persona
 from chat.offers import Catalogue, site_catalogue
 from chat.options import PERSONA_GONE, TurnOptions, settings_json, turn_options
@@ -42,6 +44,7 @@ def test_without_any_choice_the_product_decides(cast: Cast, model: ChatModel) ->
         persona_prompt="",
         persona_name="",
         knobs=SITE_KNOBS,
+        tools=ToolRules(permission=NEVER, names=NAMES, tokens=tokens_for(model.context_window)),
     )
 
 

@@ -61,6 +61,10 @@ ALONE = {
     "test_every_text_gets_its_place_once": ("Rerank", "cohere"),
     "test_only_the_best_are_given_and_the_same_each_time": ("Rerank", "cohere"),
     "test_quotes_need_passages_to_quote": ("Chat", "extractive"),
+    "test_quotes_are_compared_by_meaning_where_search_has_loaded_the_model": (
+        "Chat",
+        "extractive",
+    ),
     "test_quotes_let_others_run_between_two_pieces": ("Chat", "extractive"),
     "test_without_notes_and_without_a_model_there_is_nothing_to_write": ("Chat", "extractive"),
     "test_the_fake_reranker_keeps_the_protocol": ("Rerank", "fake"),

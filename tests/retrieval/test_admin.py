@@ -26,8 +26,8 @@ def admin() -> Client:
 
 def form(**changes: object) -> dict[str, object]:
     return {
-        "fusion": "convex", "passages": 8, "depth": 50, "rrf_k": 60, "chunks_per_note": 3,
-        "token_budget": 3000, "neighbours": 1, "alternates": "on", **changes,
+        "fusion": "convex", "passages": 8, "depth": 50, "overfetch": 3, "rrf_k": 60,
+        "chunks_per_note": 3, "token_budget": 3000, "neighbours": 1, "alternates": "on", **changes,
     }  # fmt: skip
 
 

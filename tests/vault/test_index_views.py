@@ -96,7 +96,12 @@ def test_a_confirmed_choice_is_built_beside_what_serves(
     assert "new generation: 0 of 2" in text
     assert "2 of 2 passages have a vector" in text
     assert (vault().embedding_model, vault().next_embedding_model) == (old, new)
-    assert set(Job.objects.values_list("kind", flat=True)) == {"sync", "embed", "cleanup"}
+    assert set(Job.objects.values_list("kind", flat=True)) == {
+        "cleanup",
+        "embed",
+        "evaluate_changes",
+        "sync",
+    }
     part = owner.get(f"{PAGE}/generations")
     assert "new generation: 0 of 2" in text_of(part)  # type: ignore[arg-type]
     assert "HX-Refresh" not in part

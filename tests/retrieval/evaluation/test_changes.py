@@ -91,7 +91,7 @@ def test_it_is_looked_for_after_a_sync_a_switch_and_other_settings(
     assert not RerankModel.objects.exists()
     names = (
         *("fusion", "passages", "depth", "rrf_k", "chunks_per_note", "token_budget"),
-        *("neighbours", "alternates"),
+        *("neighbours", "alternates", "overfetch"),
     )
     fields = {name: getattr(row, name) for name in names}
     assert client.post("/admin/retrieval/retrievalsettings/add/", fields).status_code == 302
