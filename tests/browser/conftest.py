@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from providers.models import ChatModel, Provider
@@ -66,11 +68,9 @@ def pond(owner: User, tmp_path: Path) -> Vault:
     for path, text in NOTES.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    run_command(
-        "add_vault", str(folder), "--slug", "pond", "--name", "Pond", "--owner", owner.email
-    )
-    run_command("sync", "pond")
-    run_command("embed")
+    call_command("add_vault", folder, slug="pond", name="Pond", owner=owner.email)
+    call_command("sync", "pond", stdout=StringIO(), stderr=StringIO())
+    run_command("embed")  # a process of its own: this one never loads the model
     return Vault.objects.get(slug="pond")
 
 
