@@ -195,10 +195,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._say({"type": "title", "conversation": conversation, "title": title})
 
     async def _keep_watch(self) -> None:
-        """While anything is followed, see to it that it may be."""
+        """While anything is followed, see to it that it may be; and once more after it ended:
+        a run whose asker was deleted is gone before that is seen."""
         clock = asyncio.get_running_loop().time
         checked = clock()
-        while self._followed or self._naming:
+        while True:
+            was_over = not (self._followed or self._naming)
             try:
                 await self._check_followed()
                 checked = clock()
@@ -206,6 +208,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 log.warning("watch_failed", error=type(error).__name__)
                 if clock() - checked > self.most_unchecked:
                     await self._end(CloseCode.TRY_AGAIN)
+            if was_over and not (self._followed or self._naming):
+                return
             await asyncio.sleep(seconds_to_beat(clock(), self.check_every))
 
     async def _check_followed(self) -> None:

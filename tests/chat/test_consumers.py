@@ -116,6 +116,16 @@ async def test_a_stream_ends_for_who_has_no_session_any_more(
     assert asyncio.get_running_loop().time() - began < 2
 
 
+async def test_a_socket_is_closed_also_when_its_run_was_deleted_before_anybody_looked(
+    world: World, people: Cast
+) -> None:
+    FakeChat.play(TextDelta("Going on"), asyncio.Event())
+    socket = await world.socket(people.mate, check_every=1.0)
+    await ask(socket)
+    await end_session("delete", people, socket)
+    assert await socket.hear_close() == 4401
+
+
 async def test_a_stream_ends_when_its_vault_may_not_be_read_any_more(
     world: World, people: Cast
 ) -> None:
