@@ -27,8 +27,7 @@ sys.path.insert(0, str(ROOT))
 from chat.core.citations import Quotable, cite, find_quote  # noqa: E402
 from chat.core.repair import best_passage  # noqa: E402
 from chat.core.support import judge  # noqa: E402
-from providers.backends.local_e5 import LocalE5  # noqa: E402
-from providers.core.types import EmbeddingSpec, Endpoint  # noqa: E402
+from providers.backends.local_e5 import BUNDLED  # noqa: E402
 
 PAIRS = Path(__file__).with_name("citation_pairs.json")
 
@@ -82,9 +81,8 @@ def by_words(passage: Quotable, statement: str) -> bool:
 
 def by_meaning(passage: Quotable, statement: str) -> bool:
     """Whether it is called weak where the bundled embedder is at hand."""
-    embedder = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
     citation = cite(passage, statement)
-    judged = asyncio.run(judge([citation], [passage], embedder.embed_queries))
+    judged = asyncio.run(judge([citation], [passage], BUNDLED.embed_queries))
     return cite(passage, statement, judged).quote.weak
 
 

@@ -33,16 +33,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from providers.backends.extractive import by_meaning  # noqa: E402
-from providers.backends.local_e5 import LocalE5  # noqa: E402
+from providers.backends.local_e5 import BUNDLED  # noqa: E402
 from providers.core.quotes import Quote, candidates_for, pick_quotes, terms  # noqa: E402
-from providers.core.types import EmbeddingSpec, Endpoint, Grounding, GroundingPassage  # noqa: E402
+from providers.core.types import Grounding, GroundingPassage  # noqa: E402
 from vault.core.chunking import chunk_note  # noqa: E402
 from vault.core.markdown import parse_markdown  # noqa: E402
 from vault.core.types import ChunkLimits  # noqa: E402
 
 QUESTIONS = Path(__file__).with_name("quotes.json")
 MOST_PASSAGES = 8
-EMBEDDER = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
 Passage = tuple[str, str, tuple[str, ...]]  # title, text, headings
 
 
@@ -165,14 +164,14 @@ def _by_words(question: str, passages: Sequence[Passage]) -> list[int]:
 
 
 def _by_vectors(question: str, passages: tuple[Passage, ...]) -> list[int]:
-    query = asyncio.run(EMBEDDER.embed_queries([question]))[0]
+    query = asyncio.run(BUNDLED.embed_queries([question]))[0]
     return [int(nth) for nth in np.argsort(-(_vectors(passages) @ query))]
 
 
 @cache
 def _vectors(passages: tuple[Passage, ...]) -> np.ndarray:
     texts = [" > ".join(headings) + "\n\n" + text for _, text, headings in passages]
-    return asyncio.run(EMBEDDER.embed_passages(texts))
+    return asyncio.run(BUNDLED.embed_passages(texts))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from providers.backends.local_e5 import LocalE5, is_loaded
+from providers.backends.local_e5 import BUNDLED, is_loaded
 from providers.core.protocols import Vectors
-from providers.core.types import EmbeddingSpec, Endpoint
-
-_EMBEDDER = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
 
 
 async def meanings(texts: Sequence[str]) -> Vectors | None:
@@ -19,4 +16,4 @@ async def meanings(texts: Sequence[str]) -> Vectors | None:
     """
     if not texts or not is_loaded():
         return None
-    return await _EMBEDDER.embed_queries(texts)
+    return await BUNDLED.embed_queries(texts)

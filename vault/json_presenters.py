@@ -7,6 +7,7 @@ from typing import Any
 
 from vault.models import Note, Vault
 from vault.presenters import VaultRow
+from vault.settings_forms import VaultSettingsForm
 from vault.status import VaultStatus
 
 
@@ -36,22 +37,7 @@ def vault_json(row: VaultRow) -> dict[str, Any]:
     }
 
 
-SETTINGS = (
-    "slug",
-    "name",
-    "place",
-    "git_branch",
-    "token_variable",
-    "ignored",
-    "templates_folder",
-    "code_suffixes",
-    "largest_note_kb",
-    "largest_attachment_kb",
-    "scrub_emails",
-    "chunk_tokens",
-    "chunk_overlap",
-    "chunk_minimum",
-)
+SETTINGS = ("slug", *VaultSettingsForm.Meta.fields)
 
 
 def settings_json(vault: Vault) -> dict[str, Any]:

@@ -6,14 +6,13 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from providers.backends.local_e5 import LocalE5, is_loaded
+from providers.backends.local_e5 import BUNDLED, is_loaded
 from providers.core.errors import BadRequest
 from providers.core.extractive import compose_answer
 from providers.core.quotes import Candidate, candidates_for, nearer, shortlist
 from providers.core.tokens import estimate_tokens
 from providers.core.types import (
     ChatRequest,
-    EmbeddingSpec,
     Endpoint,
     Grounding,
     StreamPart,
@@ -23,8 +22,6 @@ from providers.core.types import (
 
 # A few words at a time, so that a reader sees the same kind of stream as from a model.
 _PIECE = re.compile(r"(?:\s*\S+){1,6}\s*|\s+", re.DOTALL)
-
-_EMBEDDER = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
 
 
 class Extractive:
@@ -63,6 +60,6 @@ async def by_meaning(question: str, candidates: Sequence[Candidate]) -> list[Can
     short = shortlist(candidates)
     if len(short) < 2 or not is_loaded():
         return list(candidates)
-    query = await _EMBEDDER.embed_queries([question])
-    told = await _EMBEDDER.embed_passages([each.text for each in short])
+    query = await BUNDLED.embed_queries([question])
+    told = await BUNDLED.embed_passages([each.text for each in short])
     return nearer(short, [float(cosine) for cosine in told @ query[0]])

@@ -89,3 +89,7 @@ class LocalE5:
         languages = [language_of(text) for text in cleaned]
         moved = centred(unit, languages, means=language_means(), is_query=is_query)
         return checked(moved, count=len(texts), dimensions=self.dimensions)
+
+
+BUNDLED = LocalE5(Endpoint("local_e5"), EmbeddingSpec("multilingual-e5-small", dimensions=384))
+"""For what compares a few texts beside search; nothing is loaded before it is used."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from vault.core.sentences import Span, sentence_spans
+
 # Two wordings of one statement share most of their words; two statements of one note do not.
 ALIKE_FROM = 0.5
 # A longer text is searched for a passage from its beginning only.
 LONGEST_TEXT = 500_000
-_SENTENCE = re.compile(r"[^\n.!?。！？]*[^\s.!?。！？][^\n.!?。！？]*[.!?。！？]*")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 
 
@@ -19,8 +20,8 @@ def successor_of(quote: str, text: str) -> tuple[int, int] | None:
     As many sentences as the quote has. None when nothing in the text is like it.
     """
     wanted = _words(quote)
-    count = max(1, len(_SENTENCE.findall(quote)))
-    spans = [match.span() for match in _SENTENCE.finditer(text[:LONGEST_TEXT])]
+    count = max(1, len(_sentences(quote)))
+    spans = _sentences(text[:LONGEST_TEXT])
     bags = [_words(text[start:end]) for start, end in spans]
     best, found = ALIKE_FROM, None
     for first in range(max(1, len(spans) - count + 1)) if spans else ():
@@ -29,6 +30,12 @@ def successor_of(quote: str, text: str) -> tuple[int, int] | None:
         if likeness > best:
             best, found = likeness, (spans[first][0], spans[last - 1][1])
     return _trimmed(text, *found) if found else None
+
+
+def _sentences(text: str) -> list[Span]:
+    """Where the sentences of `text` stand that have words."""
+    spans = sentence_spans(text, 0, len(text))
+    return [(start, end) for start, end in spans if _WORD.search(text, start, end)]
 
 
 def _words(text: str) -> Counter[str]:
