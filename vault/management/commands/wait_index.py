@@ -9,12 +9,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from vault import heartbeat
 from vault.management.choosing import chosen_vaults
 from vault.management.progress import progress_bar
 from vault.models import Job, Vault
 from vault.staleness import pending_chunks
 
 LOOK_EVERY = 0.5
+NO_WORKER = ". No worker runs: start one with manage.py worker."
 WAITED_FOR = ("sync", "embed", "enrich", "switch", "check")
 
 
@@ -35,7 +37,8 @@ class Command(BaseCommand):
                 if not waiting:
                     break
                 if time.monotonic() > until:
-                    raise CommandError("Time is over: " + "; ".join(waiting))
+                    mend = "" if heartbeat.is_beating() else NO_WORKER
+                    raise CommandError("Time is over: " + "; ".join(waiting) + mend)
                 show(waiting[0], 0, 0)
                 time.sleep(LOOK_EVERY)
         seconds = round(time.monotonic() - began, 1)
