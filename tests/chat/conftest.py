@@ -46,3 +46,11 @@ async def world(people: Cast, fake_chat: type[FakeChat]) -> AsyncIterator[World]
     yield World(model, retrieval, runs)
     await runs.drain(0)
     await sync_to_async(connections.close_all)()
+
+
+@pytest_asyncio.fixture
+async def other(world: World) -> AsyncIterator[Runs]:
+    """The runs of a second process on the same database."""
+    runs = Runs(make_providing(world.retrieval), pace=QUICK)
+    yield runs
+    await runs.drain(0)
