@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.vault.embedder import Scripted, embed, make_model
 from tests.vault.folders import Folder, make_folder
-from tests.vault.test_embedding import Scripted, embed, make_model
 from vault.models import Chunk, ChunkVector
 
 pytestmark = pytest.mark.django_db

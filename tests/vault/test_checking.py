@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from tests.vault.embedder import Scripted, fill, make_model
 from tests.vault.folders import Folder, make_folder
-from tests.vault.test_embedding import Scripted, fill, make_model
 from tests.vault.test_tasks import do_everything
 from vault import checking, index_tasks, jobs
 from vault.checking import check_vault, claim_scheduled_check

@@ -20,8 +20,8 @@ from providers.models import ChatModel, EmbeddingModel, Provider, UsageRecord
 from providers.testing import HashEmbedder
 from tests.cast import make_user
 from tests.contracts.server import ModelServer, Reply, serving_in_a_thread
+from tests.vault.embedder import Scripted, make_model
 from tests.vault.folders import Folder, make_folder
-from tests.vault.test_embedding import Scripted, make_model
 from tests.vault.test_tasks import do_everything
 from vault import tasks
 from vault.embedding import embed_pending

@@ -12,8 +12,8 @@ from django.utils import timezone
 from providers.core.errors import InputTooLong
 from providers.core.protocols import Vectors
 from providers.models import EmbeddingModel
+from tests.vault.embedder import Scripted, fill, make_model
 from tests.vault.folders import Folder, make_folder
-from tests.vault.test_embedding import Scripted, fill, make_model
 from tests.vault.test_tasks import do_everything
 from vault import generations, index_tasks, tasks
 from vault.embedding import embed_pending

@@ -9,8 +9,8 @@ from django.test import Client
 
 from providers.models import EmbeddingModel
 from tests.cast import Cast, make_user
+from tests.vault.embedder import make_model
 from tests.vault.notes import make_note
-from tests.vault.test_embedding import make_model
 from vault.models import Chunk, ChunkVector, Job, Vault
 
 pytestmark = pytest.mark.django_db
