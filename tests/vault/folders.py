@@ -67,6 +67,11 @@ def make_folder(root: Path, **fields: object) -> Folder:
     return Folder(root, make_vault(f"notes-{number}", owner=owner, place=str(root), **fields))
 
 
+def paragraphs(*words: str) -> str:
+    """A note of one section a word, each long enough to be a chunk of its own."""
+    return "\n\n".join(f"## {word}\n\n" + f"The {word} is explained here. " * 40 for word in words)
+
+
 def snapshot(vault: Vault) -> dict[str, object]:
     """All that was derived from a vault's files, without ids and times: for comparison."""
     result: dict[str, object] = {}

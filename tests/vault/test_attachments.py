@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from django.test import Client
 
 from tests.cast import Cast
-from tests.vault.folders import Folder, make_folder, snapshot
+from tests.vault.folders import Folder, snapshot
 from tests.vault.pdf_files import encrypted, pdf
 from vault.models import Note, SyncRun, Vault, VaultMember
 from vault.rescrub import rescrub_vault
@@ -17,11 +15,6 @@ pytestmark = pytest.mark.django_db
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 PAGES = [["Drain the zelmira."], ["Then the quorvex."]]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
 
 
 def shown(client: Client, cast: Cast, folder: Folder, path: str, **query: str) -> str:

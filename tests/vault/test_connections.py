@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.vault.folders import Folder, make_folder, snapshot
+from tests.vault.folders import Folder, snapshot
 from vault.connections import due_connections
 from vault.models import Chunk, Note, Vault
 from vault.sync import SyncProgress, sync_vault
@@ -30,11 +28,6 @@ class Killer:
         self.left -= 1
         if self.left == 0:
             raise Killed
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
 
 
 def lived(folder: Folder) -> None:

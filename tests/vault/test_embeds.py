@@ -15,11 +15,6 @@ from vault.models import LexemeFrequency
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
-
-
 def test_an_embedded_section_is_found_through_the_embedding_note(folder: Folder) -> None:
     folder.write("pump.md", "# Pump\n\nquorvex\n\n## Drill\n\nzelmira %%tulmane%%\n\n## End\n\nx")
     folder.write("a.md", "## First\n\nWords.\n\n## Second\n\n![[pump#Drill]]\n")

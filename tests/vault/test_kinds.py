@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from django.core.exceptions import ValidationError
 
-from tests.vault.folders import Folder, make_folder
+from tests.vault.folders import Folder
 from vault.models import Note, Vault
 
 pytestmark = pytest.mark.django_db
@@ -25,11 +24,6 @@ class Valve:
     def shut(self):
         return "shut tight"
 '''
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
 
 
 def test_source_files_are_notes_that_search_finds_by_their_definitions(folder: Folder) -> None:

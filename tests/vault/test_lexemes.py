@@ -15,11 +15,6 @@ from vault.models import Chunk, Lexeme, LexemeFrequency, LexicalCorpus
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
-
-
 def counts(config: str) -> dict[str, int]:
     rows = LexemeFrequency.objects.filter(text_config=config)
     return dict(rows.values_list("lexeme", "chunks"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from django.db import connection, connections, transaction
@@ -15,7 +14,7 @@ from django.utils import timezone
 
 from providers.models import ChatModel, Provider
 from tests.cast import Cast, make_user, make_vault
-from tests.vault.folders import Folder, make_folder
+from tests.vault.folders import Folder
 from tests.vault.notes import make_model, make_note
 from vault.counting import in_time
 from vault.embedding import embed_pending
@@ -33,11 +32,6 @@ def problems(folder: Folder, kind: Kind | None = None) -> dict[str, str]:
     found = list_problems(Looked(folder.vault), kind=kind)
     assert found is not None
     return {problem.path: problem.mend for problem in found}
-
-
-@pytest.fixture
-def folder(db: None, tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
 
 
 def test_each_file_that_cannot_be_read_is_listed_with_what_mends_it(folder: Folder) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -13,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.vault.core.markdown_texts import notes
-from tests.vault.folders import Folder, make_folder, snapshot
+from tests.vault.folders import Folder, snapshot
 from vault import rescrub
 from vault.core.decoding import decode_note
 from vault.core.markdown import parse_markdown
@@ -25,11 +24,6 @@ from vault.rescrub import Rescrubbed, rescrub_vault
 pytestmark = pytest.mark.django_db
 SECRET = "ghp_" + "a1B2" * 9
 MARK = "⟦secret:github-token⟧"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
 
 
 def store_secret(folder: Folder, path: str, **fields: object) -> None:

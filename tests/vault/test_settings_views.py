@@ -90,11 +90,6 @@ def test_what_is_left_out_is_not_read(tmp_path: Path) -> None:
     assert folder.paths() == ["a.md"]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
-
-
 def test_only_staff_may_point_a_vault_at_another_folder(folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     member = VaultMember.objects.get(vault=folder.vault)

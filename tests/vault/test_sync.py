@@ -8,38 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.vault.folders import Folder, make_folder, snapshot
+from tests.vault.folders import Folder, make_folder, paragraphs, snapshot
 from vault import reading, sync
 from vault.locks import Busy, Work, only_one
 from vault.models import Chunk, Link, Note, ScrubFinding, SyncRun, Vault
-from vault.sync import SyncProgress, answer_pause, sync_vault
+from vault.sync import SyncProgress, sync_vault
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "notes")
-
-
-WORDS = [
-    "pump",
-    "valve",
-    "cellar",
-    "winter",
-    "harbour",
-    "ledger",
-    "copper",
-    "lantern",
-    "orchard",
-    "paper",
-    "river",
-]
-
-
-def paragraphs(*words: str) -> str:
-    """A note of one section a word, each long enough to be a chunk of its own."""
-    return "\n\n".join(f"## {word}\n\n" + f"The {word} is explained here. " * 40 for word in words)
 
 
 def test_a_new_note_is_found_by_its_words_at_once(folder: Folder) -> None:
@@ -94,101 +69,6 @@ def test_a_section_put_in_front_moves_the_others_and_keeps_their_rows(folder: Fo
     after = folder.chunks("a.md")
     assert [chunk.ordinal for chunk in after] == [0, 1, 2]
     assert [before.get(chunk.embed_hash) for chunk in after[1:]] == [c.pk for c in after[1:]]
-
-
-def test_a_moved_note_keeps_its_id_and_its_chunks(folder: Folder) -> None:
-    folder.write("Old folder/plan.md", "# Plan\n\nrolmane")
-    folder.sync()
-    note, chunks = folder.note("Old folder/plan.md"), folder.chunks("Old folder/plan.md")
-    folder.move("Old folder/plan.md", "New folder/plan.md")
-    run = folder.sync()
-    assert run.counts["moved"] == 1
-    moved = folder.note("New folder/plan.md")
-    assert moved.pk == note.pk
-    assert [c.pk for c in folder.chunks("New folder/plan.md")] == [c.pk for c in chunks]
-    assert [c.embed_hash for c in folder.chunks("New folder/plan.md")] == [
-        c.embed_hash for c in chunks
-    ]
-    assert moved.updated == note.updated
-    assert folder.sync().counts["changes"] == 0
-
-
-def test_a_move_with_an_edit_leaves_one_note_with_the_new_text(folder: Folder) -> None:
-    folder.write("a.md", "selmane")
-    folder.write("other.md", "other")
-    folder.sync()
-    folder.delete("a.md")
-    folder.write("b.md", "tulmane")
-    folder.sync()
-    assert folder.paths() == ["b.md", "other.md"]
-    assert folder.found("selmane") == []
-    assert folder.found("tulmane") == ["b.md"]
-
-
-def test_a_note_that_was_moved_and_edited_keeps_its_id(folder: Folder) -> None:
-    sentences = [f"The {word} was looked at on day {number}." for number, word in enumerate(WORDS)]
-    folder.write("Old/plan.md", "# Plan\n\n" + "\n\n".join(sentences))
-    folder.write("Old/other.md", paragraphs("other"))
-    folder.sync()
-    note = folder.note("Old/plan.md")
-    folder.delete("Old/plan.md")
-    folder.write("New/roadmap.md", "# Roadmap\n\n" + "\n\n".join([*sentences[2:], "rolmane"]))
-    run = folder.sync()
-    assert (run.counts["moved"], run.counts["created"], run.counts["deleted"]) == (1, 0, 0)
-    moved = folder.note("New/roadmap.md")
-    assert (moved.pk, moved.title) == (note.pk, "Roadmap")
-    assert folder.found("rolmane") == ["New/roadmap.md"]
-    assert folder.sync().counts["changes"] == 0
-
-
-def test_a_name_in_another_case_is_the_same_note(folder: Folder) -> None:
-    folder.write("plan.md", "selmane")
-    folder.write("other.md", "words")
-    folder.sync()
-    note = folder.note("plan.md")
-    folder.delete("plan.md")
-    folder.write("Plan.md", "tulmane")
-    assert folder.sync().counts["moved"] == 1
-    assert folder.note("Plan.md").pk == note.pk
-    assert folder.found("tulmane") == ["Plan.md"]
-
-
-def test_a_new_note_from_the_template_of_a_deleted_one_is_a_new_note(folder: Folder) -> None:
-    template = paragraphs("tasks", "notes")
-    for day in ("01", "02", "03"):
-        folder.write(f"daily/2026-01-{day}.md", template)
-    folder.sync()
-    gone = folder.note("daily/2026-01-01.md").pk
-    folder.delete("daily/2026-01-01.md")
-    folder.write("daily/2026-01-04.md", template + "\n\nselmane")
-    run = folder.sync()
-    assert (run.counts["created"], run.counts["deleted"]) == (1, 1)
-    assert folder.note("daily/2026-01-04.md").pk != gone
-
-
-def test_notes_that_swap_their_names_keep_their_ids(folder: Folder) -> None:
-    folder.write("a.md", "# One\n\nselmane")
-    folder.write("b.md", "# Two\n\ntulmane")
-    folder.sync()
-    one, two = folder.note("a.md").pk, folder.note("b.md").pk
-    folder.move("a.md", "c.tmp")
-    folder.move("b.md", "a.md")
-    folder.move("c.tmp", "b.md")
-    folder.sync()
-    assert (folder.note("a.md").pk, folder.note("b.md").pk) == (two, one)
-    assert folder.found("selmane") == ["b.md"]
-
-
-def test_a_note_moved_over_another_replaces_it(folder: Folder) -> None:
-    folder.write("a.md", "selmane")
-    folder.write("b.md", "tulmane")
-    folder.sync()
-    kept = folder.note("a.md").pk
-    folder.move("a.md", "b.md")
-    folder.sync()
-    assert folder.note("b.md").pk == kept
-    assert folder.found("tulmane") == []
-    assert folder.found("selmane") == ["b.md"]
 
 
 def test_a_deleted_note_leaves_nothing_behind(folder: Folder) -> None:
@@ -375,78 +255,6 @@ def test_nothing_in_the_folder_is_written(folder: Folder) -> None:
         (s.st_mtime_ns, s.st_ctime_ns) for s in before
     ]
     assert sorted(p.name for p in folder.root.rglob("*")) == ["a.md", "b.md", "sub"]
-
-
-class TestPause:
-    """A vault that lost too much at once asks instead of deleting."""
-
-    def fill(self, folder: Folder, count: int = 20) -> None:
-        for number in range(count):
-            folder.write(f"{number}.md", f"note number {number}")
-        folder.sync()
-
-    def assert_asks(self, folder: Folder, run: SyncRun, word: str) -> None:
-        folder.vault.refresh_from_db()
-        assert run.state == SyncRun.State.PAUSED
-        assert folder.vault.state == Vault.State.PAUSED
-        assert word in folder.vault.pause_reason
-
-    def test_more_than_a_fifth_gone_pauses_and_deletes_nothing(self, folder: Folder) -> None:
-        self.fill(folder)
-        for number in range(5):
-            folder.delete(f"{number}.md")
-        self.assert_asks(folder, folder.sync(), "5 of 20")
-        assert len(folder.paths()) == 20
-
-    def test_a_fifth_or_a_handful_less_is_an_ordinary_deletion(self, folder: Folder) -> None:
-        self.fill(folder)
-        for number in range(4):
-            folder.delete(f"{number}.md")
-        assert folder.sync().counts["deleted"] == 4
-
-    def test_an_emptied_folder_pauses(self, folder: Folder) -> None:
-        self.fill(folder, 2)
-        folder.delete("0.md")
-        folder.delete("1.md")
-        self.assert_asks(folder, folder.sync(), "every note")
-        assert len(folder.paths()) == 2
-
-    def test_a_vanished_folder_pauses(self, folder: Folder) -> None:
-        self.fill(folder, 2)
-        folder.root.rename(folder.root.with_name("elsewhere"))
-        self.assert_asks(folder, folder.sync(), "is not there")
-        assert len(folder.paths()) == 2
-
-    def test_a_paused_vault_is_left_alone_until_somebody_answers(self, folder: Folder) -> None:
-        self.fill(folder, 2)
-        folder.root.rename(folder.root.with_name("elsewhere"))
-        folder.sync()
-        folder.root.with_name("elsewhere").rename(folder.root)
-        folder.write("new.md", "selmane")
-        assert folder.sync().state == SyncRun.State.PAUSED
-        answer_pause(folder.vault.pk, delete=False)
-        assert folder.sync().state == SyncRun.State.DONE
-        assert folder.found("selmane") == ["new.md"]
-
-    def test_yes_delete_deletes_once_and_asks_again_the_next_time(self, folder: Folder) -> None:
-        self.fill(folder)
-        for number in range(10):
-            folder.delete(f"{number}.md")
-        folder.sync()
-        answer_pause(folder.vault.pk, delete=True)
-        assert folder.sync().counts["deleted"] == 10
-        for number in range(10, 15):
-            folder.delete(f"{number}.md")
-        self.assert_asks(folder, folder.sync(), "5 of 10")
-
-    def test_resume_without_a_mend_asks_again(self, folder: Folder) -> None:
-        self.fill(folder, 2)
-        folder.delete("0.md")
-        folder.delete("1.md")
-        folder.sync()
-        answer_pause(folder.vault.pk, delete=False)
-        self.assert_asks(folder, folder.sync(), "every note")
-        assert len(folder.paths()) == 2
 
 
 def test_a_cut_run_and_a_whole_one_end_in_the_same_tables(folder: Folder, tmp_path: Path) -> None:
