@@ -15,7 +15,8 @@ from django.urls import resolve, reverse
 from jsonschema import Draft202012Validator
 
 from chat.core.events import EventType
-from tests.architecture.test_permissions import ROWS, Row, World, make_world
+from tests.architecture.permissions import ROWS, Row
+from tests.architecture.things import World, make_world
 from tests.cast import Cast
 from tests.retrieval.library import embed, make_embedding_model, write_note
 
