@@ -14,11 +14,7 @@ from chat.sharing import token_of
 from tests.architecture.things import World
 
 SIGN_IN = 302
-
-
 MATE = {"name": "mate@example.com", "role": "reader"}
-
-
 PEOPLE = ("owner", "mate", "outsider", "anonymous")
 
 

@@ -49,6 +49,13 @@ def test_a_file_keeps_its_budget(path: Path) -> None:
     assert not too_long
 
 
+def test_a_file_of_tests_keeps_its_budget_too() -> None:
+    found = {
+        str(path.relative_to(ROOT)): lines(path) for path in sorted((ROOT / "tests").rglob("*.py"))
+    }
+    assert {path: count for path, count in found.items() if count > LONGEST_FILE} == {}
+
+
 def catches_everything(node: ast.ExceptHandler) -> bool:
     names = {"Exception", "BaseException"}
     kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.contracts import (
     test_chat,
+    test_chat_streams,
     test_embeddings,
     test_local_backends,
     test_real_embedder,
@@ -26,6 +27,7 @@ GROUPS = ("Chat", "Embeddings", "Rerank")
 # A module, the group of its tests ("" where their argument tells), the mark of its cells.
 MODULES: tuple[tuple[ModuleType, str, str], ...] = (
     (test_chat, "Chat", "yes"),
+    (test_chat_streams, "Chat", "yes"),
     (test_tools, "Chat", "yes"),
     (test_real_server, "Chat", "real server"),
     (test_embeddings, "Embeddings", "yes"),

@@ -22,8 +22,6 @@ from vault.enrichment import (
 from vault.models import Chunk, Enrichment
 
 SECTION = "Some words of the section that fill it well. " * 12
-
-
 TEXT = "# Pumps\n\n" + "\n\n".join(f"## Part {n}\n\nPart{n}. {SECTION}" for n in range(3))
 
 
