@@ -1,14 +1,18 @@
-"""Database work from asynchronous code, in a way that can be cancelled."""
+"""Database work from asynchronous code, in a way that can be cancelled; and statements whose
+plan is kept."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
+import psycopg
 from asgiref.sync import sync_to_async
 from django.db import connection
+from django.db.backends.utils import CursorDebugWrapper, CursorWrapper
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -72,3 +76,35 @@ class _Errand(Generic[T]):
             self._is_cancelled = True
             if self._connection is not None:
                 self._connection.cancel_safe(timeout=_CANCEL_SECONDS)
+
+
+class _Binding(psycopg.Cursor[tuple[Any, ...]]):
+    """Sends values beside the statement, and may have the server keep the statement."""
+
+    is_kept = False
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
+        return super().execute(query, params, **{**options, "prepare": self.is_kept})
+
+
+class _Logged(CursorDebugWrapper):
+    """As Django's own, which asks psycopg for the text: it has none of what the server keeps."""
+
+    def execute(self, sql: Any, params: Any = None) -> Any:
+        with self.debug_sql(sql, params):
+            return CursorWrapper.execute(self, sql, params)
+
+
+@contextmanager
+def binding_cursor(*, is_kept: bool) -> Iterator[CursorWrapper]:
+    """A cursor of Django's connection whose values go to the server beside the statement.
+
+    `is_kept`: the server keeps each statement, and its plan where `plan_cache_mode` says so,
+    for the life of the connection; psycopg drops the oldest of more than a hundred. With
+    DATABASE_KEEPS_STATEMENTS=false none is kept.
+    """
+    connection.ensure_connection()
+    cursor = _Binding(connection.connection)
+    cursor.is_kept = is_kept
+    with (_Logged if connection.queries_logged else CursorWrapper)(cursor, connection) as wrapped:
+        yield wrapped

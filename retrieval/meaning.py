@@ -50,6 +50,7 @@ def meaning_parts(
             )
             measured.append(fill(meaning_sql.MEASURED_IN_MEMORY, number=number))
         else:
+            near.append(fill(meaning_sql.ASKED, number=number, cast=vector_cast(arm.model)))
             near.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
             lists.append(fill(meaning_sql.CURRENT, number=number))
             measured.append(_measured(arm, number))
@@ -109,8 +110,7 @@ def _values(arm: VectorArm, number: int) -> dict[str, Any]:
 
 
 def _distance(arm: VectorArm, number: int) -> str:
-    asked = f"%(query_{number})s::{vector_cast(arm.model)}"
-    return f"({vector_expression(arm.model, table='v')} <=> {asked})"
+    return fill(meaning_sql.DISTANCE, vector=vector_expression(arm.model, table="v"), number=number)
 
 
 def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:

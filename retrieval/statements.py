@@ -27,6 +27,7 @@ from retrieval.core.query import (
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
+from retrieval.database import binding_cursor
 from retrieval.facts import ScopeFacts
 from retrieval.filters import note_condition
 from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
@@ -80,10 +81,14 @@ def run_search(
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
-    with transaction.atomic(), connection.cursor() as cursor:
+    # What a query adds to the statement (filters, phrases, days) would fill the server with
+    # plans that are used once.
+    is_plain = not (query.filters or query.phrases or query.excluded or scope.rules)
+    with transaction.atomic(), binding_cursor(is_kept=is_plain) as cursor:
         _set_local(
             cursor,
             uses_index=uses_index(facts, vectors),
+            is_kept=is_plain,
             least_ef=max(knobs.ef_search, knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
@@ -183,7 +188,14 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     )
 
 
-def _set_local(cursor: Any, *, uses_index: bool, least_ef: int = 0, mends: bool = False) -> None:
+def _set_local(
+    cursor: Any,
+    *,
+    uses_index: bool,
+    is_kept: bool = False,
+    least_ef: int = 0,
+    mends: bool = False,
+) -> None:
     """Settings for this transaction alone, in one round trip."""
     settings = {
         "statement_timeout": str(TIMEOUT_MS),
@@ -192,7 +204,12 @@ def _set_local(cursor: Any, *, uses_index: bool, least_ef: int = 0, mends: bool 
         # Rows are taken in the order they lie in, the same every time.
         "enable_seqscan": "off",
         "max_parallel_workers_per_gather": "0",
+        # Compiling takes longer than any search.
+        "jit": "off",
     }
+    if is_kept:
+        # Planning takes as long as searching ten thousand passages, and hangs on no value.
+        settings["plan_cache_mode"] = "force_generic_plan"
     if mends:
         # `%` uses the trigram index down to this; its own 0.3 reads eight times as many rows.
         settings["pg_trgm.similarity_threshold"] = str(keyword_sql.NEAR)

@@ -133,6 +133,10 @@ if PROCESS_ROLE == "web" and env.bool("DATABASE_POOL", default=True):
 else:
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True
+# Only statements that ask for it are kept (retrieval/database.py), whatever the number; without
+# one, none is.
+if env.bool("DATABASE_KEEPS_STATEMENTS", default=True):
+    _database["OPTIONS"].setdefault("prepare_threshold", 5)
 
 CHANNEL_LAYERS = {
     "default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 2000}}

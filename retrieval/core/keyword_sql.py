@@ -154,12 +154,13 @@ NOT_MENDED = (
 #   is still too much, the next ones as well.
 # pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
 #   Where words that stand together bring few, the first rows of the rarest fill up.
+# unpacked: a vector that lies packed outside of its row would be fetched again by each call;
+#   setweight() of no word at all is the cheapest copy.
+# held, sized: ts_rank of a single word is the sum of 1/n^2 up to its frequency, over pi^2/6:
+#   that gives the frequency back, exactly, up to the 255 positions that a tsvector keeps.
+#   Divided by the length of the vector (2) it gives the length. Both cost a tenth of unnest().
 # scored: the pool by exact BM25, of a word the best of its lexemes; one in a title, heading or
-#   alias counts HEADING more. ts_rank of a single word is the sum of 1/n^2 up to its
-#   frequency, over pi^2/6: that gives the frequency back, exactly, up to the 255 positions
-#   that a tsvector keeps. strip() takes two bytes a position away: that gives the length.
-#   Both together cost a fifth of unnest().
-# unpacked: a vector that lies packed outside of its row would be fetched again by each call.
+#   alias counts HEADING more.
 # trust: best score over what a passage with every word of the question once would have; 1
 #   for questions with identifiers, whose parts no single passage needs to hold.
 LEXICAL = """
@@ -208,34 +209,38 @@ pool AS MATERIALIZED (
     ORDER BY ts_rank(tsv, (SELECT ranking FROM chosen), 1) DESC, id LIMIT {pool}
 ),
 unpacked AS MATERIALIZED (
-    SELECT id, tsv || ''::tsvector AS tsv FROM pool
+    SELECT id, setweight(tsv, 'A', '{{}}') AS tsv FROM pool
+),
+looked AS MATERIALIZED (
+    SELECT idf, place, {quoted_lexeme}::tsquery AS word,
+        ({quoted_lexeme} || ':A')::tsquery AS in_heading
+    FROM terms
+),
+held AS MATERIALIZED (
+    SELECT id, place, idf, tsv @@ in_heading AS in_heading,
+        ts_rank('{{1,1,1,1}}', tsv, word)::float AS rank,
+        ts_rank('{{1,1,1,1}}', tsv, word, 2)::float AS rank_by_length
+    FROM unpacked JOIN looked ON tsv @@ word
 ),
 sized AS MATERIALIZED (
-    SELECT id, tsv,
-        (octet_length(tsvectorsend(tsv)) - octet_length(tsvectorsend(strip(tsv)))) / 2.0 AS length
-    FROM unpacked
+    SELECT id, place, idf, in_heading, round(rank / rank_by_length) AS length,
+        round(1 / (pi() ^ 2 / 6 * (1 - rank)) - 0.5) AS times
+    FROM held
 ),
 average AS MATERIALIZED (
-    SELECT COALESCE(min(corpus.average_length), avg(sized.length), 1)::float AS length
-    FROM corpus LEFT JOIN sized ON TRUE
+    SELECT COALESCE(average_length, (
+        SELECT avg(length) FROM (SELECT min(length) AS length FROM sized GROUP BY id) AS each
+    ), 1)::float AS length FROM corpus
 ),
 scored AS MATERIALIZED (
     SELECT id, sum(score) AS score FROM (
-        SELECT sized.id, max(terms.idf * (
-            CASE WHEN sized.tsv @@ terms.in_heading THEN {heading} ELSE 0 END
-            + found.times * ({k1} + 1) / (
-                found.times + {k1} * (1 - {b} + {b} * sized.length / average.length))
+        SELECT sized.id, max(idf * (
+            CASE WHEN in_heading THEN {heading} ELSE 0 END
+            + times * ({k1} + 1) / (
+                times + {k1} * (1 - {b} + {b} * sized.length / average.length))
         )) AS score
-        FROM sized CROSS JOIN average CROSS JOIN (
-            SELECT idf, place, {quoted_lexeme}::tsquery AS word,
-                ({quoted_lexeme} || ':A')::tsquery AS in_heading
-            FROM terms
-        ) AS terms CROSS JOIN LATERAL (
-            SELECT round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', sized.tsv, terms.word)))
-                - 0.5) AS times
-        ) AS found
-        WHERE found.times > 0
-        GROUP BY sized.id, terms.place
+        FROM sized CROSS JOIN average
+        GROUP BY sized.id, place
     ) AS by_word
     GROUP BY id ORDER BY score DESC, id LIMIT {depth}
 ),

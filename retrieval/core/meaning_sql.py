@@ -12,6 +12,10 @@ LIKENESS = 0.8
 # Under this share a scope is of one language: there, likeness to the best passage finds no more.
 FEW_FOREIGN = 0.1
 
+# The vector that is asked for, once for all parts.
+ASKED = """
+asked_{number} AS MATERIALIZED (SELECT %(query_{number})s::{cast} AS vector)"""
+DISTANCE = "({vector} <=> (SELECT vector FROM asked_{number}))"
 # Nothing but the distance in ORDER BY, the condition and the cast of the index: anything
 # else loses it. `{exactly}` hides it on purpose. Materialised: under old statistics the
 # planner may put the join with chunks outside and scan the index once a chunk.

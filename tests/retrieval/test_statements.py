@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from providers.models import EmbeddingModel
 from retrieval.core import meaning_sql
@@ -228,3 +229,45 @@ def test_a_folder_of_one_in_a_hundred_gives_as_many_rows_as_asked(
     own = Chunk.objects.filter(note__path="0/n.md").values_list("pk", flat=True)
     assert len(found.candidates) == 10
     assert {candidate.chunk_id for candidate in found.candidates} <= set(own)
+
+
+def test_a_search_asks_the_database_four_times_however_many_vaults_and_words(cast: Cast) -> None:
+    """Two looks at the scope, the settings of the transaction, the search."""
+    for number in range(3):
+        make_vault(f"more-{number}", owner=cast.owner)
+    counts = []
+    for scope in (Scope(cast.owner.pk, (cast.vault.pk,)), scope_for(cast.owner)):
+        for text in ("pump", "which pump of the cellar drips when the valve is shut"):
+            with CaptureQueriesContext(connection) as queries:
+                facts = scope_facts(scope)
+                run_search(parse_query(text), scope=scope, facts=facts, knobs=Knobs(), vectors=[])
+            asked = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+            counts.append(len(asked))
+    assert counts == [4, 4, 4, 4]
+
+
+def kept_statements() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements WHERE generic_plans > 0")
+        return [statement for (statement,) in cursor.fetchall() if "lexical AS" in statement]
+
+
+def search_for(text: str, scope: Scope) -> None:
+    facts = scope_facts(scope)
+    query = parse_query(text, operators=True)
+    run_search(query, scope=scope, facts=facts, knobs=Knobs(), vectors=[])
+
+
+def test_the_plan_of_plain_searches_is_made_once_and_that_of_filtered_ones_is_not_kept(
+    cast: Cast,
+) -> None:
+    with connection.cursor() as cursor:
+        # psycopg forgets with the server.
+        cursor.execute("DEALLOCATE ALL")
+    scope = scope_for(cast.owner)
+    for text in ("where is the valve of the cellar", "how is the pump opened in the winter"):
+        search_for(text, scope)
+        assert len(kept_statements()) == 1
+    for text in ("pump path:Ops/", 'where is "the pump" of it', "where is the pump of it -valve"):
+        search_for(text, scope)
+    assert len(kept_statements()) == 1
