@@ -8,11 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, ParamSpec, Self, TypeVar
+from weakref import WeakSet
 
 import psycopg
 from asgiref.sync import sync_to_async
 from django.db import connection
 from django.db.backends.utils import CursorDebugWrapper, CursorWrapper
+from psycopg.pq import TransactionStatus
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -78,13 +80,15 @@ class _Errand(Generic[T]):
                 self._connection.cancel_safe(timeout=_CANCEL_SECONDS)
 
 
-class _Binding(psycopg.Cursor[tuple[Any, ...]]):
-    """Sends values beside the statement, and may have the server keep the statement."""
+# Connections that plan a kept statement once and not by its values.
+_planning_once: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
-    is_kept = False
+
+class _Keeping(psycopg.Cursor[tuple[Any, ...]]):
+    """Sends values beside the statement, and has the server keep the statement."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
-        return super().execute(query, params, **{**options, "prepare": self.is_kept})
+        return super().execute(query, params, **{**options, "prepare": True})
 
 
 class _Logged(CursorDebugWrapper):
@@ -96,15 +100,19 @@ class _Logged(CursorDebugWrapper):
 
 
 @contextmanager
-def binding_cursor(*, is_kept: bool) -> Iterator[CursorWrapper]:
-    """A cursor of Django's connection whose values go to the server beside the statement.
+def keeping_cursor() -> Iterator[CursorWrapper]:
+    """A cursor whose statements and plans the server keeps for the life of the connection.
 
-    `is_kept`: the server keeps each statement, and its plan where `plan_cache_mode` says so,
-    for the life of the connection; psycopg drops the oldest of more than a hundred. With
-    DATABASE_KEEPS_STATEMENTS=false none is kept.
+    For statements that come again word for word, and whose best plan hangs on no value. psycopg
+    drops the oldest of more than a hundred; with DATABASE_KEEPS_STATEMENTS=false none is kept.
     """
     connection.ensure_connection()
-    cursor = _Binding(connection.connection)
-    cursor.is_kept = is_kept
+    session = connection.connection
+    if session not in _planning_once:
+        session.execute("SET plan_cache_mode = force_generic_plan")
+        # Inside a transaction the setting goes when that is rolled back.
+        if session.info.transaction_status == TransactionStatus.IDLE:
+            _planning_once.add(session)
+    cursor = _Keeping(session)
     with (_Logged if connection.queries_logged else CursorWrapper)(cursor, connection) as wrapped:
         yield wrapped

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db import connection
 from django.utils.translation import gettext as _
 
 from providers.models import EmbeddingModel
 from retrieval.core.types import EF_SEARCH
+from retrieval.database import keeping_cursor
 from vault.core.types import Scope
 from vault.models import Vault
 from vault.staleness import fingerprint
@@ -144,7 +144,7 @@ class _Counted(NamedTuple):
 
 def _counted(vaults: Sequence[Vault], limit: int) -> dict[int, _Counted]:
     models = [vault.embedding_model for vault in vaults]
-    with connection.cursor() as cursor:
+    with keeping_cursor() as cursor:
         cursor.execute(
             _COUNTS,
             {

@@ -8,7 +8,8 @@ parser: queries are put together from quoted lexemes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 from django.db import connection, transaction
@@ -27,7 +28,7 @@ from retrieval.core.query import (
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Candidate, Fusion, Knobs, Mode
-from retrieval.database import binding_cursor
+from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
 from retrieval.filters import note_condition
 from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
@@ -38,10 +39,9 @@ from vault.core.types import Scope
 # In a scope this small all lexemes are cheap, and none may be rare by the installation's
 # count.
 EVERY_LEXEME_UP_TO = 2_000
-# Rows that ts_rank lets through to exact BM25. At 100,000 chunks, of the best ten of BM25 over
-# all rows, 200 hold 0.79, 400 0.85 and 800 0.89; every hundred cost a millisecond.
-POOL = 400
 MOST_EF_SEARCH = 1_000
+# Texts of the lexical arm that are kept: filling them in takes half a millisecond.
+_KEPT_TEXTS = 64
 # A search that takes longer has gone wrong; the connection is worth more.
 TIMEOUT_MS = 10_000
 MOST_TITLES = 20
@@ -81,14 +81,13 @@ def run_search(
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
-    # What a query adds to the statement (filters, phrases, days) would fill the server with
-    # plans that are used once.
+    # What filters, phrases and excluded words make of the statement comes once, and its best plan
+    # hangs on them.
     is_plain = not (query.filters or query.phrases or query.excluded or scope.rules)
-    with transaction.atomic(), binding_cursor(is_kept=is_plain) as cursor:
+    with transaction.atomic(), keeping_cursor() if is_plain else connection.cursor() as cursor:
         _set_local(
             cursor,
             uses_index=uses_index(facts, vectors),
-            is_kept=is_plain,
             least_ef=max(knobs.ef_search, knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
@@ -136,8 +135,7 @@ def search_statement(
     parts = (
         *_allowed(query, scope),
         *_barred(query),
-        *_words(facts, scope, runs=by_words),
-        *_lexical(facts, filters=filters, depth=knobs.depth, runs=by_words),
+        *_keywords(facts, scope, filters=filters, depth=knobs.depth, runs=by_words),
         *meaning,
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
         fill(
@@ -192,7 +190,6 @@ def _set_local(
     cursor: Any,
     *,
     uses_index: bool,
-    is_kept: bool = False,
     least_ef: int = 0,
     mends: bool = False,
 ) -> None:
@@ -207,9 +204,6 @@ def _set_local(
         # Compiling takes longer than any search.
         "jit": "off",
     }
-    if is_kept:
-        # Planning takes as long as searching ten thousand passages, and hangs on no value.
-        settings["plan_cache_mode"] = "force_generic_plan"
     if mends:
         # `%` uses the trigram index down to this; its own 0.3 reads eight times as many rows.
         settings["pg_trgm.similarity_threshold"] = str(keyword_sql.NEAR)
@@ -255,49 +249,52 @@ def _barred(query: ParsedQuery) -> tuple[str, ...]:
     return (fill(sql.BARRED, quoted_lexeme=sql.quoted("lexeme")),)
 
 
-def _words(facts: ScopeFacts, scope: Scope, *, runs: bool) -> tuple[str, ...]:
-    """What is looked for, how frequent it is, and what was probably meant."""
+def _keywords(
+    facts: ScopeFacts, scope: Scope, *, filters: str, depth: int, runs: bool
+) -> tuple[str, ...]:
+    """The keyword arm, or an empty list in its place."""
     if not runs:
-        return ()
+        return (fill(keyword_sql.NO_LEXICAL, mended=keyword_sql.NOT_MENDED),)
+    is_tiny = facts.is_readable and facts.chunks <= EVERY_LEXEME_UP_TO
+    words = _words(mends=facts.has_trigrams, in_folders=bool(scope.rules))
+    reach = keyword_sql.reach(depth)
+    return (words, _lexical(reach, every=is_tiny, filters=filters, depth=depth))
+
+
+@cache
+def _words(*, mends: bool, in_folders: bool) -> str:
+    """What is looked for, how frequent it is, and what was probably meant."""
     counted, held = keyword_sql.COUNTED, "TRUE"
-    if scope.rules:
+    if in_folders:
         counted = keyword_sql.COUNTED_IN_FOLDERS
         held = fill(
             keyword_sql.HELD_IN_FOLDERS, quoted=sql.quoted("word.lexeme"), chunks=sql.ALLOWED_CHUNKS
         )
     near = fill(keyword_sql.MENDED, near=keyword_sql.NEAR, held=held)
-    asked = fill(
+    return fill(
         keyword_sql.ASKED,
         counted=fill(counted, quoted=sql.quoted("asked.lexeme"), chunks=sql.ALLOWED_CHUNKS),
-        mended=near if facts.has_trigrams else keyword_sql.NOT_MENDED,
+        mended=near if mends else keyword_sql.NOT_MENDED,
         few=keyword_sql.FEW,
         rare_share=keyword_sql.RARE_SHARE,
     )
-    return (asked,)
 
 
-def _lexical(facts: ScopeFacts, *, filters: str, depth: int, runs: bool) -> tuple[str, ...]:
-    """The lexical arm, or an empty list in its place."""
-    if not runs:
-        return (fill(keyword_sql.NO_LEXICAL, mended=keyword_sql.NOT_MENDED),)
-    is_tiny = facts.is_readable and facts.chunks <= EVERY_LEXEME_UP_TO
-    lexical = fill(
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _lexical(reach: keyword_sql.Reach, *, every: bool, filters: str, depth: int) -> str:
+    """BM25 over the candidates that `filters` let through; all lexemes count if `every`."""
+    return fill(
         keyword_sql.LEXICAL,
         quoted_lexeme=sql.quoted("lexeme"),
-        every="TRUE" if is_tiny else "FALSE",
-        share=keyword_sql.POOL_SHARE,
-        least=keyword_sql.LEAST_ROWS,
-        most=keyword_sql.MOST_ROWS,
-        filling=keyword_sql.FILLING,
+        every="TRUE" if every else "FALSE",
+        **asdict(reach),
         filters=filters or "TRUE",
-        pool=max(POOL, int(depth)),
         heading=keyword_sql.HEADING,
         k1=keyword_sql.K1,
         b=keyword_sql.B,
         depth=int(depth),
         scaled=sql.scaled("score"),
     )
-    return (lexical,)
 
 
 def _foreign(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
