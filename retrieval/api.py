@@ -57,6 +57,7 @@ EXAMPLE = {
             "snippet": "The blue pump failed in March.",
             "arms": ["keyword 1", "meaning 2"],
             "span": [120, 151],
+            "around": "120-151.3fa9",
             "updated_at": "2026-03-04T05:06:07+00:00",
         }
     ],

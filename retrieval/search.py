@@ -13,6 +13,7 @@ from retrieval.arms import search_queries
 from retrieval.core.fusion import arm_labels, best_per_note, order
 from retrieval.core.query import ParsedQuery, clean, parse_query
 from retrieval.core.snippets import make_snippet
+from retrieval.core.telling import telling_span
 from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
 from retrieval.database import in_database
 from retrieval.facts import ScopeFacts, scope_facts
@@ -22,6 +23,7 @@ from retrieval.rerank import rerank
 from retrieval.statements import find_in_text
 from vault.access import notes_in
 from vault.core.language import common_words, text_config
+from vault.core.places import Place, place_of
 from vault.core.types import Scope
 from vault.models import Chunk, Note, Vault
 
@@ -243,7 +245,17 @@ def _hit(
         marks=snippet.marks,
         properties=shown_properties(note.properties),
         summary=chunk.summary if chunk else "",
+        around=_place(chunk, words) if chunk else None,
     )
+
+
+def _place(chunk: Chunk, words: Sequence[str]) -> Place | None:
+    """Where the sentences stand that tell most. None where the passage is not its text word
+    for word: a part of a long table or fence repeats what opened it."""
+    if len(chunk.content) != chunk.end - chunk.start:
+        return None
+    start, end = telling_span(chunk.content, words)
+    return place_of(chunk.content[start:end], chunk.start + start)
 
 
 def shown_properties(properties: dict[str, Any]) -> dict[str, Any]:

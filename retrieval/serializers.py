@@ -21,6 +21,9 @@ class SearchHitSerializer(serializers.Serializer[Any]):
     span = serializers.ListField(
         child=serializers.IntegerField(), help_text="characters of the note's body, [start, end)"
     )
+    around = serializers.CharField(
+        help_text="the sentences that tell most, for `around` of a note's section"
+    )
     updated_at = serializers.DateTimeField()
 
 

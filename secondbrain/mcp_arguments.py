@@ -39,6 +39,14 @@ def names_of(arguments: Mapping[str, Any], name: str) -> list[str]:
     return [each.replace("\0", "") for each in listed]
 
 
+def flag_of(arguments: Mapping[str, Any], name: str) -> bool:
+    """Whether `name` is true; it is not when it is missing."""
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise ToolRefused(f"“{name}” must be true or false.")
+    return value
+
+
 def number_of(
     arguments: Mapping[str, Any], name: str, *, default: int, least: int, most: int
 ) -> int:

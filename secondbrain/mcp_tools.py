@@ -18,26 +18,26 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from retrieval.core.types import Hit, Mode
+from retrieval.core.types import Mode
 from retrieval.forms import CHOSEN, Given, Unreadable, read_asked
 from retrieval.search import search_notes
-from secondbrain.mcp_arguments import ToolRefused, names_of, number_of, text_of
+from secondbrain.mcp_arguments import ToolRefused, flag_of, names_of, number_of, text_of
+from secondbrain.mcp_pointers import (
+    breadcrumb,
+    note_of,
+    pointer_to,
+    pointers_of,
+    section_reply,
+    window_reply,
+)
 from vault.access import notes_in, scope_for
 from vault.core.tokens import estimate_tokens
-from vault.models import ApiToken, Note
+from vault.models import ApiToken
 from vault.related import MOST_RELATED, related_notes
-from vault.sections import (
-    BETWEEN,
-    SectionText,
-    read_section,
-    section_at,
-    sections_in,
-    split_parts,
-)
+from vault.sections import section_at
 
 DEFAULT_HITS, MOST_HITS = 5, 20
 DEFAULT_SIMILAR = 5
-MOST_LISTED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ async def search(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
     except Unreadable as error:
         raise ToolRefused(str(error)) from error
     found = await search_notes(asked.text, scope=asked.scope, mode=asked.mode, limit=asked.limit)
-    pointers = await sync_to_async(_pointers)(user, found.hits)
+    pointers = await sync_to_async(pointers_of)(user, found.hits)
     reply: dict[str, Any] = {"results": pointers}
     if found.notices:
         reply["notices"] = list(found.notices)
@@ -111,14 +111,14 @@ async def search(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def get_section(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """One section, in parts when it is long."""
+    """One section, in parts when it is long; or only the sentences around a place."""
     user = await sync_to_async(_user)(agent)
     pointer = text_of(arguments, "section")
-    below = arguments.get("below", False)
-    if not isinstance(below, bool):
-        raise ToolRefused("“below” must be true or false.")
+    below, around = flag_of(arguments, "below"), flag_of(arguments, "around")
+    if around:
+        return await sync_to_async(window_reply)(user, pointer)
     part = number_of(arguments, "part", default=1, least=1, most=10_000)
-    return await sync_to_async(_section)(user, pointer, below=below, part=part)
+    return await sync_to_async(section_reply)(user, pointer, below=below, part=part)
 
 
 async def similar_notes(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,78 +177,8 @@ def _user(agent: Agent) -> User:
     return user
 
 
-def _pointers(user: User, hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    notes = notes_in(scope_for(user)).filter(pk__in=[hit.note_id for hit in hits])
-    by_id = notes.select_related("vault").in_bulk()
-    return [_pointer_json(by_id[hit.note_id], hit) for hit in hits if hit.note_id in by_id]
-
-
-def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
-    path = section_at(note, hit.span[0])
-    section = read_section(note, path, with_below=False)
-    return {
-        "section": pointer_to(note, path),
-        "breadcrumb": breadcrumb(note, path),
-        "snippet": hit.snippet,
-        "section_tokens": estimate_tokens(section.text) if section else 0,
-        "updated": hit.updated.date().isoformat(),
-        "found_by": list(hit.arms),
-    }
-
-
-def pointer_to(note: Note, path: Sequence[str]) -> str:
-    """What names a section: `12#Heading > Sub`; `12#` is what stands before any heading."""
-    return f"{note.pk}#{BETWEEN.join(path)}"
-
-
-def breadcrumb(note: Note, path: Sequence[str]) -> str:
-    """Vault, file and headings, outermost first."""
-    return BETWEEN.join((note.vault.slug, note.path, *path))
-
-
-def _note_of(user: User, pointer: str) -> tuple[Note, str]:
-    """The note that `pointer` leads into, and the headings it names. Raises ToolRefused."""
-    number, _sign, path = pointer.strip().partition("#")
-    is_number = number.isascii() and number.isdigit() and len(number) < 19
-    notes = notes_in(scope_for(user)).select_related("vault")
-    note = notes.filter(pk=int(number)).first() if is_number else None
-    if note is None:
-        raise ToolRefused(
-            "No section has this name. Take “section” from a result of the tool search."
-        )
-    return note, path
-
-
-def _section(user: User, pointer: str, *, below: bool, part: int) -> dict[str, Any]:
-    note, path = _note_of(user, pointer)
-    found = read_section(note, [path], with_below=below)
-    if found is None:
-        listed = [pointer_to(note, section.path) for section in sections_in(note)]
-        raise ToolRefused(
-            f"“{note.path}” has no section “{path}” (any more). Choose one of “sections”.",
-            sections=listed[:MOST_LISTED],
-        )
-    parts = split_parts(found.text)
-    if part > len(parts):
-        raise ToolRefused(f"The section has {len(parts)} parts.")
-    reply: dict[str, Any] = {
-        "section": pointer_to(note, found.path),
-        "breadcrumb": breadcrumb(note, found.path),
-        "text": parts[part - 1],
-    }
-    if len(parts) > 1:
-        reply["part"] = f"{part} of {len(parts)}"
-    if found.below:
-        reply["below"] = _below(note, found)
-    return reply
-
-
-def _below(note: Note, found: SectionText) -> list[str]:
-    return [pointer_to(note, path) for path in found.below][:MOST_LISTED]
-
-
 def _similar(user: User, pointer: str, limit: int) -> dict[str, Any]:
-    note, _path = _note_of(user, pointer)
+    note, _path = note_of(user, pointer)
     found = related_notes(note, scope=scope_for(user), limit=limit)
     rows = [
         {
@@ -299,12 +229,16 @@ _FILTERS: dict[str, Any] = {
     "after": {**_STRINGS, "description": "only notes of this day (2026-01-31) or later"},
     "before": {**_STRINGS, "description": "only notes of an earlier day"},
 }
-_POINTER = {"type": "string", "description": "as a search gives it, such as 12#Heading > Sub"}
+_POINTER = {
+    "type": "string",
+    "description": "as a search gives it: 12@120-151.3fa9 or 12#Heading > Sub",
+}
 
 _SEARCH = Tool(
     "search",
-    "Search the team's notes by words and meaning. Gives short snippets with pointers: read "
-    "one with get_section. section_tokens is what that costs.",
+    "Search the team's notes by words and meaning. Gives the sentences that tell most, each "
+    "with a pointer for get_section: with around=true a few sentences about them, else all of "
+    "the section, which costs section_tokens.",
     {
         "query": {"type": "string", "description": "a question or words; may be empty"},
         "limit": {"type": "integer", "minimum": 1, "maximum": MOST_HITS},
@@ -317,9 +251,11 @@ _SEARCH = Tool(
 _GET_SECTION = Tool(
     "get_section",
     "Read one section of a note: only that, without its subsections unless below is true. "
-    "Long ones come in parts.",
+    "Long ones come in parts. With around=true only a few sentences about what a search "
+    "found, with pointers to those before and after.",
     {
         "section": _POINTER,
+        "around": {"type": "boolean", "description": "only the sentences about the place"},
         "below": {"type": "boolean", "description": "with its subsections"},
         "part": {"type": "integer", "minimum": 1},
     },

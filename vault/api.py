@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    PolymorphicProxySerializer,
+    extend_schema,
+)
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from vault import access, json_presenters, presenters
+from vault.core.places import read_place
 from vault.core.tokens import estimate_tokens
 from vault.forms import read_number
 from vault.models import Note
 from vault.related import MOST_RELATED, related_notes
 from vault.removal import RemovalRefused, delete_vault, restore_vault, seconds_to_undo
 from vault.removal_tasks import call_off_removal, request_removal
-from vault.sections import read_section, sections_in
+from vault.sections import read_section, read_window, sections_in
 from vault.serializers import (
     DeletedVaultSerializer,
     IndexStatusSerializer,
@@ -28,6 +34,7 @@ from vault.serializers import (
     SimilarNotesSerializer,
     VaultSerializer,
     VaultSettingsSerializer,
+    WindowSerializer,
 )
 from vault.settings_forms import VaultSettingsForm
 from vault.status import vault_status
@@ -43,6 +50,15 @@ _SECTION = {
     "span": [120, 153],
     "tokens": 11,
     "below": [],
+}
+_WINDOW = {
+    **_PUMPS,
+    "heading_path": ["Pumps", "Blue pump"],
+    "text": "It failed in March.",
+    "span": [134, 153],
+    "tokens": 6,
+    "before": None,
+    "after": "154-171.0c2e",
 }
 _NO_SECTION = {
     "detail": "This note has no such section. Choose one of “sections”.",
@@ -178,7 +194,7 @@ class SimilarView(APIView):
 
 
 class SectionView(APIView):
-    """`GET /api/notes/<id>/section?path=Heading&path=Sub`."""
+    """`GET /api/notes/<id>/section?path=Heading&path=Sub`, or `?around=120-151`."""
 
     @extend_schema(
         operation_id="note_section",
@@ -193,22 +209,38 @@ class SectionView(APIView):
             OpenApiParameter(
                 "below", str, enum=["0", "1"], description="0: without its subsections; 1"
             ),
+            OpenApiParameter(
+                "around",
+                str,
+                description=(
+                    "In place of `path`: a place such as `120-151` (`around` of a search "
+                    "result), for the sentences around it alone."
+                ),
+            ),
         ],
-        responses={200: SectionSerializer, 404: NoSectionSerializer},
+        responses={
+            200: PolymorphicProxySerializer(
+                "SectionOrWindow", [SectionSerializer, WindowSerializer], None
+            ),
+            404: NoSectionSerializer,
+        },
         examples=[
             OpenApiExample("A section", value=_SECTION, response_only=True, status_codes=["200"]),
+            OpenApiExample(
+                "Around a place", value=_WINDOW, response_only=True, status_codes=["200"]
+            ),
             OpenApiExample("None", value=_NO_SECTION, response_only=True, status_codes=["404"]),
         ],
     )
     def get(self, request: Request, note_id: int) -> Response:
         note = _note(request, note_id)
+        if "around" in request.query_params:
+            return _window(note, request.query_params["around"])
         wanted = request.query_params.getlist("path")
         with_below = request.query_params.get("below", "1") != "0"
         found = read_section(note, wanted, with_below=with_below) if any(wanted) else None
         if found is None:
-            listed = [list(section.path) for section in sections_in(note)]
-            detail = "This note has no such section. Choose one of “sections”."
-            return Response({"detail": detail, "sections": listed}, status=404)
+            return _nowhere(note, "This note has no such section. Choose one of “sections”.")
         return Response(
             json_presenters.note_ref(note)
             | {
@@ -236,6 +268,23 @@ class IndexStatusView(APIView):
             json_presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
         ]
         return Response({"vaults": rows})
+
+
+def _window(note: Note, written: str) -> Response:
+    place = read_place(written)
+    if place is None:
+        raise ValidationError({"around": ["Give a place such as 120-151."]})
+    found = read_window(note, place)
+    if found is None:
+        return _nowhere(
+            note, "This note has not this text there (any more). Choose one of “sections”."
+        )
+    return Response(json_presenters.window_json(note, found))
+
+
+def _nowhere(note: Note, detail: str) -> Response:
+    listed = [list(section.path) for section in sections_in(note)]
+    return Response({"detail": detail, "sections": listed}, status=404)
 
 
 def _note(request: Request, note_id: int) -> Note:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from vault.core.tokens import estimate_tokens
 from vault.models import Note, Vault
 from vault.presenters import VaultRow
+from vault.sections import WindowText
 from vault.settings_forms import VaultSettingsForm
 from vault.status import VaultStatus
 
@@ -52,6 +54,18 @@ def note_ref(note: Note) -> dict[str, Any]:
         "vault": note.vault.slug,
         "path": note.path,
         "title": note.title,
+    }
+
+
+def window_json(note: Note, found: WindowText) -> dict[str, Any]:
+    """The sentences around a place."""
+    return note_ref(note) | {
+        "heading_path": list(found.path),
+        "text": found.text,
+        "span": [found.start, found.end],
+        "tokens": estimate_tokens(found.text),
+        "before": str(found.before) if found.before else None,
+        "after": str(found.after) if found.after else None,
     }
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vault.core.places import Place, place_of
 from vault.core.sections import Section, find_section, sections_of
 from vault.core.tokens import estimate_tokens
+from vault.core.windows import window_around
 from vault.models import Note
 
 BETWEEN = " > "
@@ -59,6 +61,56 @@ def section_at(note: Note, offset: int) -> tuple[str, ...]:
     """The headings of the innermost section that holds `offset`; empty before the first."""
     holding = [s for s in sections_in(note) if s.start <= offset < s.end]
     return holding[-1].path if holding else ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowText:
+    """`text` is `body[start:end]`, a few sentences of the section `path`. `before`, `after`:
+    the sentences of the section next to them; None at its ends."""
+
+    path: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+    before: Place | None = None
+    after: Place | None = None
+
+
+def read_window(note: Note, place: Place) -> WindowText | None:
+    """The sentences around `place`, no more of its section. None when the note has no such
+    place, or has another text there by now."""
+    if not place.is_in(note.body):
+        return None
+    path, within = _own_text(note, place.start)
+    found = window_around(note.body, (place.start, place.end), within=within)
+    if found is None:
+        return None
+
+    def pointed(span: tuple[int, int] | None) -> Place | None:
+        return place_of(note.body[slice(*span)], span[0]) if span else None
+
+    text = note.body[found.start : found.end]
+    return WindowText(
+        path, text, found.start, found.end, pointed(found.before), pointed(found.after)
+    )
+
+
+def _own_text(note: Note, offset: int) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """The innermost section that holds `offset`, and its text between its heading and its
+    first subsection."""
+    sections = sections_in(note)
+    holding = [s for s in sections if s.start <= offset < s.end]
+    if not holding:
+        return (), (0, min([len(note.body), *(s.start for s in sections)]))
+    section = holding[-1]
+    end = min([section.end, *(s.start for s in sections if section.start < s.start)])
+    return section.path, (_after_line(note.body, section.start, end), end)
+
+
+def _after_line(body: str, start: int, end: int) -> int:
+    """After the line of the heading; where there is no more, its start."""
+    line_end = body.find("\n", start, end)
+    return line_end if 0 <= line_end < len(body[:end].rstrip()) else start
 
 
 def split_parts(text: str, *, most: int = PART_TOKENS) -> list[str]:

@@ -117,6 +117,18 @@ class SectionSerializer(NoteRefSerializer):
     below = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
 
 
+class WindowSerializer(NoteRefSerializer):
+    """The sentences around a place. `before`, `after`: the places next to them in the
+    section, for `around`; null at its ends."""
+
+    heading_path = serializers.ListField(child=serializers.CharField())
+    text = serializers.CharField()
+    span = serializers.ListField(child=serializers.IntegerField())
+    tokens = serializers.IntegerField(help_text="estimated")
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
+
+
 class NoSectionSerializer(serializers.Serializer[Any]):
     """There is no such section; these are there."""
 

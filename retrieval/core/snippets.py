@@ -83,9 +83,28 @@ def _without_marks(part: str) -> str:
     return _TABLE_ROW.sub(lambda row: _CELL_END.sub(" · ", row[1]), part)
 
 
+def terms_by_sentence(sentences: Sequence[str], terms: Sequence[str]) -> list[set[str]]:
+    """For each sentence the words of `terms`, folded, that stand in it."""
+    wanted = _wanted(terms)
+    known: dict[str, set[str]] = {}
+    found = []
+    for sentence in sentences:
+        held = {term for term in wanted if not _spaced(term) and term in sentence}
+        for word in map(_fold, _WORD.findall(sentence)):
+            if word not in known:
+                known[word] = {term for term in wanted if _matches(word, {term})}
+            held |= known[word]
+        found.append(held)
+    return found
+
+
+def _wanted(terms: Sequence[str]) -> set[str]:
+    return {folded for term in terms for folded in map(_fold, _WORD.findall(term)) if folded}
+
+
 def _find(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:
     """Ranges of `text` that a term names; touching ranges become one."""
-    wanted = {folded for term in terms for folded in map(_fold, _WORD.findall(term)) if folded}
+    wanted = _wanted(terms)
     ranges = [
         match.span() for match in _WORD.finditer(text) if _matches(_fold(match.group()), wanted)
     ]

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from retrieval.core.filters import Filter
+from vault.core.places import Place
 
 
 class Mode(StrEnum):
@@ -135,8 +136,9 @@ class Hit:
     """One note on the search page, with its best passage.
 
     `snippet` is plain text; `marks` are the character ranges in it that matched. `span` is
-    the place of the passage in the note's body. `rank` counts from 1. `summary` is a model's
-    line about the passage, where the vault has such lines.
+    the place of the passage in the note's body, `around` that of its sentences which tell
+    most of what was asked. `rank` counts from 1. `summary` is a model's line about the
+    passage, where the vault has such lines.
     """
 
     rank: int
@@ -154,6 +156,7 @@ class Hit:
     marks: tuple[tuple[int, int], ...] = ()
     properties: dict[str, Any] = field(default_factory=dict)
     summary: str = ""
+    around: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

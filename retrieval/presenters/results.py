@@ -14,6 +14,7 @@ from retrieval.core.filters import as_filter, take_filters, without_filter
 from retrieval.core.types import Arm, Hit, SearchResult
 from retrieval.forms import Asked, Unreadable
 from retrieval.presenters.words import found_by
+from vault.core.places import Place
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:
@@ -152,6 +153,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet,
         "arms": list(hit.arms),
         "span": list(hit.span),
+        "around": str(hit.around or Place(*hit.span)),
         "updated_at": hit.updated.isoformat(),
     }
 

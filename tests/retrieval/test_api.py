@@ -49,6 +49,7 @@ def test_the_answer_has_the_stable_form(library: Cast) -> None:
             "snippet": "The blue pump stands in the cellar.",
             "arms": ["keyword 1", "meaning 1"],
             "span": [0, 35],
+            "around": "0-35.39e6",
             "updated_at": note.file_modified.isoformat(),
         }
     ]

@@ -73,7 +73,7 @@ async def use(client: Client) -> dict[str, Any]:
         pointer = found["results"][0]["section"]
         section = await client.call_tool("get_section", {"section": pointer})
         missed = await client.call_tool(
-            "get_section", {"section": pointer.split("#")[0] + "#Nowhere"}
+            "get_section", {"section": pointer.split("@")[0] + "#Nowhere"}
         )
         answer = await client.call_tool("ask", {"question": "What is the grey heron called?"})
     return {

@@ -80,14 +80,55 @@ def test_a_search_gives_pointers_with_what_following_them_costs(library: Cast) -
     reply = call(library.owner, "search", query="blue pump cellar")
     first = reply["results"][0]
     number = note_of("Ops/Pumps.md").pk
-    assert first["section"] == f"{number}#Pumps > Blue pump"
+    assert first["section"].startswith(f"{number}@")
     assert first["breadcrumb"] == "team > Ops/Pumps.md > Pumps > Blue pump"
-    assert "blue pump" in first["snippet"]
+    assert first["snippet"] == "The blue pump stands in the cellar."
     section = call(library.owner, "get_section", section=first["section"])
     assert first["section_tokens"] == estimate_tokens(section["text"])
     assert reply["tokens"] == estimate_tokens(
         as_text({name: value for name, value in reply.items() if name != "tokens"})
     )
+
+
+def test_around_a_hit_only_a_few_sentences_are_read_and_more_is_a_pointer_away(
+    library: Cast,
+) -> None:
+    hit = call(library.owner, "search", query="boiler paragraph 150")["results"][0]
+    assert hit["snippet"] == "Paragraph 150 about the boiler and its valves."
+    around = call(library.owner, "get_section", section=hit["section"], around=True)
+    assert around["breadcrumb"] == "team > Ops/Pumps.md > Pumps > Boiler"
+    assert "Paragraph 150 " in around["text"]
+    assert around["tokens"] < 200 < hit["section_tokens"]
+    after = call(library.owner, "get_section", section=around["after"], around=True)
+    before = call(library.owner, "get_section", section=around["before"], around=True)
+    joined = "\n\n".join(each["text"] for each in (before, around, after))
+    assert joined in note_of("Ops/Pumps.md").body
+
+
+def test_a_window_ends_with_its_section(library: Cast) -> None:
+    hit = call(library.owner, "search", query="blue pump cellar")["results"][0]
+    around = call(library.owner, "get_section", section=hit["section"], around=True)
+    assert around == {
+        "breadcrumb": "team > Ops/Pumps.md > Pumps > Blue pump",
+        "text": "The blue pump stands in the cellar.",
+        "tokens": around["tokens"],
+    }
+
+
+def test_a_pointer_to_a_text_that_is_gone_lists_the_sections_and_gives_no_text(
+    library: Cast,
+) -> None:
+    pointer = call(library.owner, "search", query="blue pump cellar")["results"][0]["section"]
+    note = note_of("Ops/Pumps.md")
+    note.body = note.body.replace("The blue pump stands", "A blue pump stands now")
+    note.save()
+    for around in (True, False):
+        refused = refusal(library.owner, "get_section", section=pointer, around=around)
+        assert "has not the text that was found there any more" in str(refused)
+        assert f"{note.pk}#Pumps > Boiler" in refused.more["sections"]
+        assert "cellar" not in as_text({"error": str(refused), **refused.more})
+    named = refusal(library.owner, "get_section", section=f"{note.pk}#Pumps", around=True)
+    assert "names a whole section" in str(named)
 
 
 def test_a_section_is_read_alone_and_tells_what_is_below(library: Cast) -> None:
@@ -133,7 +174,9 @@ def test_parts_joined_are_the_text(text: str) -> None:
     assert "".join(split_parts(text, most=10)) == text
 
 
-@pytest.mark.parametrize("pointer", ["", "x", "12", "#Pumps", "9" * 30 + "#", "0#"])
+@pytest.mark.parametrize(
+    "pointer", ["", "x", "12", "#Pumps", "9" * 30 + "#", "0#", "0@1-2", "@1-2"]
+)
 def test_what_is_no_pointer_is_refused(library: Cast, pointer: str) -> None:
     for name in ("get_section", "similar_notes"):
         assert "Take “section” from a result" in str(refusal(library.owner, name, section=pointer))
@@ -172,6 +215,7 @@ def test_filters_are_arguments(library: Cast) -> None:
         ("search", {"query": "x", "colour": "red"}, "“search” takes no “colour”."),
         ("get_section", {}, "“section” must be a string."),
         ("get_section", {"section": "1#", "below": "no"}, "“below” must be true or false."),
+        ("get_section", {"section": "1#", "around": 1}, "“around” must be true or false."),
         ("dig", {}, "There is no tool “dig”."),
     ],
 )
@@ -231,7 +275,7 @@ def test_scripts_pages_and_agents_get_the_same_notes_in_the_same_order(
         mine = call(library.owner, "search", query=query, mode=mode, limit=20)
         page = client.get("/search", {"q": query, "mode": mode}).content.decode()
         ids = [row["note_id"] for row in rest["results"]]
-        assert [int(row["section"].split("#")[0]) for row in mine["results"]] == ids, query
+        assert [int(row["section"].split("@")[0]) for row in mine["results"]] == ids, query
         titles = [row["title"] for row in rest["results"]]
         places = [page.find(f"<h2>{title}</h2>") for title in titles]
         assert places == sorted(places), query

@@ -90,6 +90,24 @@ def test_a_section_that_is_not_there_gives_the_list_and_never_the_note(
     assert "words" not in json.dumps(data)
 
 
+def test_around_a_place_only_its_sentences_are_given(cast: Cast, note: Note) -> None:
+    start = BODY.index("b words")
+    _, data = get(cast.mate, f"/api/notes/{note.pk}/section?around={start}-{start + 1}")
+    assert (data["text"], data["heading_path"]) == ("b words", ["A", "B"])
+    assert BODY[slice(*data["span"])] == "b words"
+    assert (data["before"], data["after"]) == (None, None)
+
+
+def test_a_place_that_is_gone_gives_the_list_and_what_is_none_is_refused(
+    cast: Cast, note: Note
+) -> None:
+    for place in ("9000-9001", "0-3.0000"):
+        status, data = get(cast.mate, f"/api/notes/{note.pk}/section?around={place}")
+        assert (status, data["sections"]) == (404, [["A"], ["A", "B"]])
+    status, data = get(cast.mate, f"/api/notes/{note.pk}/section?around=there")
+    assert (status, data) == (400, {"around": ["Give a place such as 120-151."]})
+
+
 def test_similar_notes_are_nearest_first(cast: Cast, note: Note) -> None:
     model = make_model(cast.vault)
     near, far = make_note(cast.vault, "near.md"), make_note(cast.vault, "far.md")
