@@ -18,11 +18,11 @@ from chat.models import (
     UnansweredQuestion,
 )
 from chat.sharing import make_link
-from providers.presets import load_presets
 from retrieval.core.types import Knobs
 from retrieval.evaluation import add_question, start_run
 from retrieval.models import EvalRun
 from tests.cast import Cast
+from tests.catalogue import load_some_presets
 from vault.models import Note, SyncRun, VaultMember
 
 
@@ -46,7 +46,7 @@ class World:
 
 
 def make_world(cast: Cast) -> World:
-    load_presets()
+    load_some_presets()
     note = Note.objects.create(
         vault=cast.vault,
         path="Birds/Heron.md",

@@ -13,8 +13,8 @@ from chat.models import ChatSettings, Persona
 from chat.offers import site_catalogue
 from chat.options import chat_options, turn_options
 from chat.personas import persona_for, personas_for, searched_with
-from providers.presets import load_presets
 from tests.cast import Cast, make_vault
+from tests.catalogue import load_some_presets
 from tests.chat.world import make_model
 from vault.models import SettingsFile, Vault, VaultMember
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def models() -> None:
-    load_presets()
+    load_some_presets()
 
 
 def write(vault: Vault, name: str, text: str, *, content_hash: str = "1") -> SettingsFile:

@@ -13,11 +13,11 @@ from chat.models import ChatSettings, Message, UnansweredQuestion
 from chat.providing import site_providing
 from chat.tasks import check_unanswered_job
 from chat.unanswered import check_open, note_unanswered, unanswered_in
-from providers.presets import load_presets
 from retrieval.core.types import Knobs
 from retrieval.models import RetrievalRun
 from retrieval.pipeline import retrieve
 from tests.cast import Cast
+from tests.catalogue import load_some_presets
 from tests.chat.pages import add_source, add_turn, browser, make_conversation, make_note
 from vault.access import scope_for
 from vault.models import Job, Note
@@ -29,7 +29,7 @@ QUESTION = "How often is the zeppelin inspected?"
 
 @pytest.fixture(autouse=True)
 def models() -> None:
-    load_presets()
+    load_some_presets()
 
 
 def ask(cast: Cast, question: str = QUESTION, *, by: Any = None, **fields: Any) -> Message:
