@@ -24,12 +24,19 @@ def nothing_found(retrieval: Retrieval) -> str:
     names = Vault.objects.filter(slug__in=retrieval.searched_vaults).values_list("name", flat=True)
     where = ", ".join(names) or "no vault, because none can be read"
     asked = "; ".join(f"“{query}”" for query in retrieval.queries) or "the question as it stands"
-    how = "; ".join(_how(arm) for arm in retrieval.arms if arm.name in ARM_NAMES)
+    how = _listed([_how(arm) for arm in retrieval.arms if arm.name in ARM_NAMES])
     return (
         "The notes hold nothing about this, so there is no answer.\n\n"
         f"Searched: {where}. Asked for: {asked}. {f'Compared by {how}. ' if how else ''}"
         "Try other words, choose more vaults, or allow answers beyond the notes."
     )
+
+
+def _listed(parts: list[str]) -> str:
+    """As a sentence lists them; semicolons where a part holds a reason."""
+    if any(":" in part for part in parts):
+        return "; ".join(parts)
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def _how(arm: Arm) -> str:

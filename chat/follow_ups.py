@@ -24,7 +24,7 @@ from vault.access import notes_in, scope_for
 from vault.models import Note
 
 EXCERPT = 4_000  # characters of the answer that the model is told
-OPENING = 300  # characters of a note, which tell its language
+OPENING = 1_000  # characters of a note, which tell its language and its common words
 
 
 def follow_ups_for(user: User, answer: Message) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import regex
 
-from chat.core.questions import question_on, says_something
+from chat.core.questions import question_on
 
 MOST_OFFERED = 3
 MOST_OF_A_NOTE = 2
@@ -46,8 +46,9 @@ def follow_ups_from_notes(
     found: list[str] = []
     for note in notes:
         beside = [text for text in note.headings if text not in told and text != note.title]
-        asked = [text for text in beside if says_something(text)][:MOST_OF_A_NOTE]
-        found += [question_on(note.title, text, opening=note.opening) for text in asked]
+        beside.sort(key=lambda text: len(text.split()) == 1)  # one word says least
+        asked = [question_on(note.title, text, opening=note.opening) for text in beside]
+        found += list(filter(None, asked))[:MOST_OF_A_NOTE]
     return _fresh(found, question)
 
 

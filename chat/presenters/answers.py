@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
-from urllib.parse import unquote
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -19,13 +17,14 @@ from django.utils.translation import ngettext
 from chat.continuing import can_continue
 from chat.models import AnswerMode, Conversation, Message, ToolUse
 from chat.presenters.after import After, after_answers
+from chat.presenters.cards import NearNote, NoteNow, SourceCard, near_note, notes_now, source_card
 from chat.presenters.versions import Versions, versions_in
 from chat.step_events import StepRow, step_row
 from chat.threads import thread
-from retrieval.core.snippets import plain_text
 from retrieval.models import RetrievalRun
 from vault.access import visible_to
 
+_Now = Mapping[tuple[str, int], NoteNow]
 # What fits the place of a question on a phone; chat/static/chat/thread.js has the same.
 LONG_QUESTION, LONG_LINES = 600, 8
 ARM_LABELS = {
@@ -52,34 +51,6 @@ TIMING_LABELS = {
     "rerank": _("reranking"),
     "expand": _("reading around the hits"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCard:
-    """A numbered passage. `where` is the vault and the heading path, in one line."""
-
-    number: int
-    title: str
-    where: str
-    text: str
-    start: int
-    url: str
-    updated: datetime | None
-    quote: str = ""
-
-    @property
-    def snippet(self) -> str:
-        """What the answer cites of it, else its text; as it reads, without Markdown's marks."""
-        return plain_text(self.quote or self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class NearNote:
-    """A note that comes near a question to which none has the answer."""
-
-    title: str
-    where: str
-    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +178,7 @@ class Answer:
     @property
     def markdown(self) -> str:
         """The text with its list of sources, to paste elsewhere."""
-        lines = [f"[{s.number}] {s.title}, {_path_of(s)}" for s in self.cited]
+        lines = [f"[{s.number}] {s.title}, {s.path}" for s in self.cited]
         sources = "\n\n" + str(_("Sources:")) + "\n\n" + "\n".join(lines) if lines else ""
         return self.text.strip() + sources
 
@@ -236,6 +207,7 @@ def turns_of(conversation: Conversation, user: User, *, at: UUID | None = None) 
         places[message["parent"]].append(message["id"])
     runs = _retrieval_runs(messages)
     names = dict(visible_to(user).values_list("slug", "name"))
+    now = notes_now(message["id"] for message in messages if message["active"])
     turns: list[Turn] = []
     for message in messages:
         if not message["active"]:
@@ -244,7 +216,7 @@ def turns_of(conversation: Conversation, user: User, *, at: UUID | None = None) 
         if message["role"] == Message.Role.USER:
             turns.append(Turn(message["id"], conversation.pk, message["text"], versions=versions))
         elif turns:
-            answer = replace(_answer(conversation.pk, message), versions=versions)
+            answer = replace(_answer(conversation.pk, message, now), versions=versions)
             turns[-1] = replace(turns[-1], answer=answer)
     return _with_after([_with_found(turn, runs, names) for turn in turns], user)
 
@@ -263,16 +235,17 @@ def _with_after(turns: list[Turn], user: User) -> list[Turn]:
 
 def shared_turns(conversation_id: UUID, messages: Sequence[dict[str, Any]]) -> list[Turn]:
     """The turns of what is shared, as its reader may see them."""
+    now = notes_now(message["id"] for message in messages)
     turns: list[Turn] = []
     for message in messages:
         if message["role"] == Message.Role.USER:
             turns.append(Turn(message["id"], conversation_id, message["text"]))
         elif turns:
-            turns[-1] = replace(turns[-1], answer=_answer(conversation_id, message))
+            turns[-1] = replace(turns[-1], answer=_answer(conversation_id, message, now))
     return turns
 
 
-def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
+def _answer(conversation_id: UUID, message: dict[str, Any], now: _Now) -> Answer:
     # The first citation of each passage is what its card begins with.
     quotes = {c["n"]: c["quote"] for c in reversed(message["citations"])}
     return Answer(
@@ -293,9 +266,16 @@ def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
         tokens=_tokens(message["usage"]),
         sources_added=message["sources_added"],
         calls=tuple(_call(call) for call in message["calls"]),
-        nearest=tuple(_near(note) for note in message.get("nearest", ())),
+        nearest=tuple(near_note(note) for note in message.get("nearest", ())),
         notices=tuple(message["notices"]),
-        sources=tuple(_card(source, quotes) for source in message["sources"]),
+        sources=tuple(
+            source_card(
+                source,
+                quote=quotes.get(source["number"], ""),
+                now=now.get((message["id"], source["number"])),
+            )
+            for source in message["sources"]
+        ),
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
         hidden_numbers=tuple(message["hidden_sources"]),
         run_id=message.get("run", ""),
@@ -305,33 +285,6 @@ def _answer(conversation_id: UUID, message: dict[str, Any]) -> Answer:
             for step in message["steps"]
         ),
     )
-
-
-def _card(source: dict[str, Any], quotes: dict[int, str]) -> SourceCard:
-    return SourceCard(
-        number=source["number"],
-        title=source["title"],
-        where=" › ".join([source["vault_name"], *_headings(source)]),
-        text=source["text"],
-        start=source["start"],
-        url=source["url"],
-        updated=datetime.fromisoformat(source["updated"]) if source["updated"] else None,
-        quote=quotes.get(source["number"], ""),
-    )
-
-
-def _headings(source: dict[str, Any]) -> list[str]:
-    """The heading path without the title, which stands above it already."""
-    path: list[str] = source["heading_path"]
-    return path[1:] if path[:1] == [source["title"]] else path
-
-
-def _path_of(source: SourceCard) -> str:
-    return unquote(source.url.partition("?")[0].partition("/notes/")[2])
-
-
-def _near(note: dict[str, Any]) -> NearNote:
-    return NearNote(note["title"], f"{note['vault_name']} › {note['path']}", note["url"])
 
 
 def _call(call: dict[str, Any]) -> CallRow:

@@ -28,6 +28,8 @@ from chat.presenters.suggestions import suggested_questions
 from vault.access import scope_for, visible_to
 from vault.status import counts_in
 
+MOST_NAMED = 2
+
 
 @dataclass(frozen=True, slots=True)
 class VaultChoice:
@@ -55,6 +57,16 @@ class Choices:
     tool_use: str
     notices: tuple[str, ...]
     limit: dict[str, Any] | None
+
+    @property
+    def vaults_named(self) -> str:
+        """The vaults to search, in few words; chat/static/chat/composer.js says the same."""
+        chosen = [vault.name for vault in self.vaults if vault.is_chosen]
+        if len(chosen) <= MOST_NAMED:
+            return ", ".join(chosen)
+        if len(chosen) == len(self.vaults):
+            return _("All vaults")
+        return _("{count} vaults").format(count=len(chosen))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from vault.access import notes_in, scope_for
 from vault.models import Note
 
 MOST_LOOKED_AT = 120
-OPENING = 300  # characters of a note, which tell its language
+OPENING = 1_000  # characters of a note, which tell its language and its common words
 
 
 def suggested_questions(user: User, *, limit: int = 4) -> list[str]:

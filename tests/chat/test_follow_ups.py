@@ -30,8 +30,8 @@ def choose(cast: Cast, follow_ups: str) -> None:
 
 def test_headings_of_the_notes_that_were_read_are_offered(cast: Cast, answer: Message) -> None:
     assert follow_ups_for(cast.mate, answer) == (
-        "What does “Pump” say about “Repair”?",
-        "What does “Pump” say about “Cost”?",
+        "What should I know about “Repair” in “Pump”?",
+        "What should I know about “Cost” in “Pump”?",
     )
 
 

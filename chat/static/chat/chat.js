@@ -1,4 +1,4 @@
-/* The chat page, and the chat opened over another page: everything is wired here. */
+/* The chat, as a page and over other pages: everything is wired here. */
 
 import { copy, on, parse, toast } from "../secondbrain/js/app.js";
 import { Branches } from "./branches.js";
@@ -338,8 +338,7 @@ class Chat {
       this.socket.send({ type: "decide", run, step: Number(form.dataset.decide), decision: event.submitter.value });
     } else if (form.matches("[data-again], [data-continue]")) {
       event.preventDefault();
-      const { again, continue: cut } = form.dataset;
-      this.ask({ ...(cut ? { continue: cut } : { again }), turn: form.closest("[data-turn]") });
+      this.ask({ ...form.dataset, turn: form.closest("[data-turn]") });
     }
   }
 
@@ -376,7 +375,7 @@ class Chat {
 
   escape(event) {
     if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
-    if (this.citations.isOpen) { this.citations.hide(); event.preventDefault(); return; }
+    if (this.citations.isOpen) { this.citations.leave(); event.preventDefault(); return; }
     const covered = document.querySelector("dialog.dialog[open], [popover=auto]:popover-open, details.menu[open]");
     if (!covered && this.composer.isRunning) { event.preventDefault(); this.stop(); }
   }

@@ -62,6 +62,11 @@ export class Citations {
     on(thread, "click", (event) => this.onClick(event));
     on(this.card, "pointerenter focusin", () => clearTimeout(this.timer));
     on(this.card, "pointerleave focusout", () => this.hideSoon());
+    on(this.card, "keydown", (event) => {
+      if (event.key !== "Tab" || event.shiftKey || !event.target.matches("a")) return;
+      event.preventDefault(); // reading goes on behind the number
+      this.leave();
+    });
     on(this.right, "pointerover focusin", (event) => this.markChips(event.target.closest("[data-source]")));
     on(this.right, "pointerleave", () => this.markChips(null));
     on(root.querySelector("[data-scroll]"), "scroll", () => this.hide(), { passive: true });
@@ -78,14 +83,16 @@ export class Citations {
     this.timer = setTimeout(() => this.show(chip), this.isOpen ? 0 : delay);
   }
 
-  /** A mouse follows the link; a finger first opens the card, whose link leads on. */
+  /** A mouse follows the link; a finger or a key first opens the card, whose link leads on. */
   onClick(event) {
     const chip = event.target.closest(CITE);
-    if (!chip || event.pointerType !== "touch") return;
+    const isKey = event.detail === 0;
+    if (!chip || event.ctrlKey || event.metaKey || event.shiftKey || !(isKey || event.pointerType === "touch")) return;
     event.preventDefault();
     clearTimeout(this.timer);
-    if (this.isOpen && this.chip === chip) this.hide();
+    if (this.isOpen && this.chip === chip && !isKey) this.hide();
     else this.show(chip);
+    if (isKey) this.card.querySelector("a").focus();
   }
 
   sourceOf(chip) {
@@ -112,7 +119,7 @@ export class Citations {
   }
 
   fill(source, chip) {
-    for (const name of ["source-title", "where", "when"]) {
+    for (const name of ["source-title", "where", "when", "summary", "flag", "old"]) {
       const from = source.querySelector(`[data-${name}]`);
       this.card.querySelector(`[data-${name}]`).textContent = from?.textContent ?? "";
     }
@@ -139,6 +146,16 @@ export class Citations {
     if (this.isOpen) this.card.hidePopover();
     this.mark(null, []);
     this.chip = null;
+  }
+
+  /** Close the card; who was in it is back at the number. */
+  leave() {
+    const { chip } = this;
+    const wasInside = this.card.contains(document.activeElement);
+    this.hide();
+    if (!wasInside) return;
+    chip.focus();
+    clearTimeout(this.timer); // the focus must not open it again
   }
 
   mark(source, chips) {

@@ -13,7 +13,7 @@ const OPENERS = [
 ];
 
 export class Completer {
-  /** `commands`: [{name, detail, run()}]; `onPersona(id, name)`, `onPreset(id)`, `onNarrow(token)`. */
+  /** `commands`: [{name, detail, run()}]; `onPersona(id)`, `onPreset(id)`, `onNarrow(token)`. */
   constructor(form, { commands, vaults, onPersona, onPreset, onNarrow }) {
     Object.assign(this, { form, commands, vaults, onPersona, onPreset, onNarrow });
     this.text = form.querySelector("[data-text]");
@@ -109,7 +109,7 @@ export class Completer {
     this.close();
     if (offer.command || kind === "persona" || (kind === "preset" && offer.asks)) this.put("", start, end);
     if (offer.command) offer.command.run();
-    else if (kind === "persona") this.onPersona(offer.id, offer.label);
+    else if (kind === "persona") this.onPersona(offer.id);
     else if (kind === "preset" && offer.asks) this.onPreset(offer.id);
     else this.put(kind === "preset" ? offer.value : `${offer.value} `, start, end);
     if (kind === "tag" || kind === "path") this.onNarrow(offer.value);

@@ -4,9 +4,10 @@ import { make, on } from "../secondbrain/js/app.js";
 import { Completer } from "./complete.js";
 
 const DRAFT = "draft:";
+const MOST_NAMED = 2; // as in chat/presenters/page.py
 
 export class Composer {
-  /** `onAsk(text)`, `onStop()`, `onPreset(id)`; `onUp()` takes the up-arrow in an empty field: true when it did. */
+  /** `onUp()` takes the up-arrow in an empty field: true when it did. */
   constructor(root, words, { onAsk, onStop, onPreset, onUp }) {
     this.form = root.querySelector("[data-composer]");
     this.text = this.form.querySelector("[data-text]");
@@ -173,8 +174,9 @@ export class Composer {
   onVaults(box) {
     const boxes = this.vaults;
     if (!boxes.some((each) => each.checked)) box.checked = true; // nothing to search is no choice
-    const label = this.form.querySelector("[data-vaults-text]");
-    const count = boxes.filter((each) => each.checked).length;
-    if (label) label.textContent = count === boxes.length ? this.words.all_vaults : this.words.some_vaults.replace("{count}", count);
+    const names = boxes.filter((each) => each.checked).map((each) => each.parentElement.textContent.trim());
+    const { all_vaults: all, some_vaults: some } = this.words;
+    const many = names.length === boxes.length ? all : some.replace("{count}", names.length);
+    this.form.querySelector("[data-vaults-text]").textContent = names.length <= MOST_NAMED ? names.join(", ") : many;
   }
 }

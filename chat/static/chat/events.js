@@ -3,7 +3,7 @@
 const ENDS = ["done", "stopped", "error"];
 
 export function newRun({ run = null, conversation = null, message = null } = {}) {
-  return { run, conversation, message, seq: 0, text: "", blocks: [], changed: new Set(), sources: null, stage: "", resets: 0, end: null };
+  return { run, conversation, message, seq: 0, blocks: [], changed: new Set(), sources: null, stage: "", resets: 0, end: null };
 }
 
 /**
@@ -17,7 +17,6 @@ export function take(state, event) {
   state.seq = event.seq;
   if (event.type === "sources") state.sources = event;
   else if (event.type === "status") state.stage = event.text;
-  else if (event.type === "delta") state.text += event.text;
   else if (event.type === "reset") forgetWords(state, event);
   else if (event.type === "block") takeBlock(state, event);
   else if (ENDS.includes(event.type)) state.end = event;
@@ -27,7 +26,6 @@ export function take(state, event) {
 /** What was said so far is no part of the answer, or is said once more with its sources. */
 function forgetWords(state, { reason }) {
   state.isRepeat = reason === "sources_added";
-  state.text = "";
   state.blocks = [];
   state.changed.clear();
   state.resets += 1;

@@ -6,6 +6,7 @@ import { Citations } from "./citations.js";
 const shared = document.querySelector("[data-shared]");
 const citations = shared && new Citations(shared);
 
+document.addEventListener("keydown", ({ key }) => { if (key === "Escape" && citations?.isOpen) citations.leave(); });
 document.addEventListener("click", ({ target }) => {
   const link = target.closest("[data-copy-link]");
   if (link) copy(link.parentElement.querySelector("input").value, link.dataset.said);

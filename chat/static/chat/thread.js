@@ -133,10 +133,10 @@ export class Thread {
   }
 
   addCopyButtons(place) {
+    for (const wide of place.querySelectorAll("pre, table, math[display=block]")) wide.tabIndex = 0; // it scrolls, also by keyboard
     for (const pre of place.querySelectorAll("pre")) {
       const frame = pre.closest(".code-block") ?? pre;
       if (frame.querySelector(".copy-code")) continue;
-      pre.tabIndex = 0; // a wide block scrolls, also by keyboard
       frame.append(make("button", { type: "button", className: "copy-code", textContent: this.words.copy }));
     }
   }

@@ -27,7 +27,10 @@ def test_headings_beside_what_was_read_are_offered() -> None:
     pump = ReadNote("Pump", ("Pump", "Failure", "Repair", "Cost", "Spare parts"))
     notes = [pump, ReadNote("Plan", ("Why so?",))]
     found = follow_ups_from_notes(notes, question="When?", told={"Pump", "Failure"})
-    asked = ("What does “Pump” say about “Repair”?", "What does “Pump” say about “Cost”?")
+    asked = (
+        "What should I know about “Spare parts” in “Pump”?",
+        "What should I know about “Repair” in “Pump”?",
+    )
     assert found == (*asked, "Why so?")
 
 

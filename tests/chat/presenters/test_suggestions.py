@@ -17,7 +17,7 @@ def heading(text: str) -> dict[str, object]:
 def test_only_readable_notes_are_asked_about(cast: Cast) -> None:
     make_note(cast.vault, title="Boiler")
     make_note(cast.foreign_vault, title="Payroll")
-    assert suggested_questions(cast.mate) == ["What do the notes say about “Boiler”?"]
+    assert suggested_questions(cast.mate) == ["What should I know about “Boiler”?"]
     assert suggested_questions(make_user("newcomer")) == []
 
 

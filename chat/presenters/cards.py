@@ -1,0 +1,131 @@
+"""The passages of an answer as cards: what was read, and how its note stands today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote
+
+from django.db.models import F
+from django.db.models.functions import StrIndex
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.models import Source
+from retrieval.core.snippets import plain_text
+from retrieval.core.standing import outdated_by
+
+
+@dataclass(frozen=True, slots=True)
+class NoteNow:
+    """What a reader of a kept passage should know of its note as it is today.
+
+    `summary`: a line of a model's on the passage. `flag`: the note says that it holds no
+    longer. `is_old`: the note does not have this text any more.
+    """
+
+    summary: str = ""
+    flag: str = ""
+    is_old: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCard:
+    """A numbered passage. `where` is the vault and the heading path, in one line."""
+
+    number: int
+    title: str
+    where: str
+    text: str
+    start: int
+    url: str
+    updated: datetime | None
+    quote: str = ""
+    now: NoteNow = NoteNow()
+
+    @property
+    def snippet(self) -> str:
+        """What the answer cites of it, else its text; as it reads, without Markdown's marks."""
+        return plain_text(self.quote or self.text)
+
+    @property
+    def path(self) -> str:
+        """The path of its note in the vault."""
+        return unquote(self.url.partition("?")[0].partition("/notes/")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class NearNote:
+    """A note that comes near a question to which none has the answer."""
+
+    title: str
+    where: str
+    url: str
+
+
+def source_card(source: dict[str, Any], *, quote: str, now: NoteNow | None) -> SourceCard:
+    """The card of a passage as thread() has it; `quote` is what the answer cites of it."""
+    return SourceCard(
+        number=source["number"],
+        title=source["title"],
+        where=" › ".join([source["vault_name"], *_headings(source)]),
+        text=source["text"],
+        start=source["start"],
+        url=source["url"],
+        updated=datetime.fromisoformat(source["updated"]) if source["updated"] else None,
+        quote=quote,
+        now=now or NoteNow(),
+    )
+
+
+def near_note(note: dict[str, Any]) -> NearNote:
+    """One of `nearest` as thread() has it."""
+    return NearNote(note["title"], f"{note['vault_name']} › {note['path']}", note["url"])
+
+
+def notes_now(message_ids: Iterable[str]) -> dict[tuple[str, int], NoteNow]:
+    """How the notes behind these answers stand, by message and number of the passage.
+
+    It asks nobody's rights: only passages that their reader may read have a card.
+    """
+    rows = list(
+        Source.objects.filter(message_id__in=list(message_ids))
+        .annotate(properties=F("note__properties"), summary=F("chunk__summary"))
+        .annotate(current=F("note__content_hash"))
+        .values("pk", "message_id", "number", "note_hash", "current", "properties", "summary")
+    )
+    changed = [row["pk"] for row in rows if row["note_hash"] and row["note_hash"] != row["current"]]
+    old = _without_their_text(changed)
+    return {
+        (str(row["message_id"]), row["number"]): NoteNow(
+            summary=row["summary"] or "",
+            flag=_flag(row["properties"] or {}),
+            is_old=row["pk"] in old,
+        )
+        for row in rows
+    }
+
+
+def _without_their_text(sources: list[int]) -> set[int]:
+    """Those whose note, changed meanwhile or gone, has their text nowhere."""
+    if not sources:
+        return set()
+    found = Source.objects.filter(pk__in=sources).annotate(at=StrIndex("note__body", F("text")))
+    return set(sources) - set(found.filter(at__gt=0).values_list("pk", flat=True))
+
+
+def _flag(properties: Mapping[str, Any]) -> str:
+    name, value = outdated_by(properties, today=timezone.localdate())
+    if name == "superseded_by":
+        return _("Superseded by {note}").format(note=value)
+    if name == "valid_until":
+        return _("Valid until {day}").format(day=value)
+    return _("Status: {status}").format(status=value) if name else ""
+
+
+def _headings(source: dict[str, Any]) -> list[str]:
+    """The heading path without the title, which stands above it already."""
+    path: list[str] = source["heading_path"]
+    return path[1:] if path[:1] == [source["title"]] else path

@@ -1,0 +1,77 @@
+"""Passages as cards: what a reader should know of their notes as they are today."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chat.models import Source
+from chat.presenters.cards import NoteNow, notes_now
+from tests.cast import Cast
+from tests.chat.pages import BODY, add_turn, make_conversation, make_note
+from vault.models import Chunk, Note
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def source(cast: Cast) -> Source:
+    """The passage of an answer, read from a note that has not changed since."""
+    answer = add_turn(
+        make_conversation(cast.owner), "When?", "In March [1].", note=make_note(cast.vault)
+    )
+    source = answer.sources.get()
+    source.note_hash = "0" * 64
+    source.save()
+    return source
+
+
+def now(source: Source) -> NoteNow:
+    return notes_now([str(source.message_id)])[str(source.message_id), source.number]
+
+
+def change(source: Source, **fields: Any) -> None:
+    Note.objects.filter(pk=source.note_id).update(**fields)
+
+
+def test_a_note_that_has_not_changed_needs_no_word(source: Source) -> None:
+    assert now(source) == NoteNow()
+
+
+def test_the_line_of_a_model_on_the_passage_comes_along(source: Source, cast: Cast) -> None:
+    chunk = Chunk(vault=cast.vault, note_id=source.note_id, ordinal=0, content=BODY)
+    chunk.heading_path = ["Pump"]
+    chunk.start, chunk.end, chunk.tokens, chunk.summary = 0, len(BODY), 9, "When the pump failed."
+    chunk.save()
+    Source.objects.filter(pk=source.pk).update(chunk=chunk)
+    assert now(source).summary == "When the pump failed."
+
+
+def test_a_passage_is_old_only_once_its_own_text_is_gone(source: Source) -> None:
+    change(source, content_hash="1" * 64, body=f"A line before.\n\n{BODY}")
+    assert not now(source).is_old
+    change(source, body=BODY.replace("March", "May"))
+    assert now(source).is_old
+
+
+def test_a_note_that_is_gone_has_no_text_any_more(source: Source) -> None:
+    Note.objects.filter(pk=source.note_id).delete()
+    assert now(source).is_old
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({"superseded_by": "[[Pump of 2027]]"}, "Superseded by Pump of 2027"),
+        ({"status": "obsolete"}, "Status: obsolete"),
+        ({"valid_until": "2020-01-31"}, "Valid until 2020-01-31"),
+        ({"status": "draft"}, ""),
+    ],
+)
+def test_a_note_that_holds_no_longer_is_flagged(
+    source: Source, properties: dict[str, str], said: str
+) -> None:
+    change(source, properties=properties)
+    assert now(source).flag.startswith(said)
+    assert bool(now(source).flag) == bool(said)
