@@ -179,7 +179,8 @@ def _page(
     runs = list(
         EvalRun.objects.filter(vault=vault).defer(*_HEAVY).select_related("user")[:MOST_RUNS]
     )
-    newest = next((each for each in runs if each.state == EvalRun.State.DONE), None)
+    done = [run for run in runs if run.state == EvalRun.State.DONE and not run.trial_model_id]
+    newest = next(iter(done), None)
     questions = EvalQuestion.objects.filter(vault=vault).prefetch_related("expected")
     context = {
         "vault": vault,
@@ -196,7 +197,7 @@ def _page(
 
 def _run(request: HttpRequest, slug: str, run_id: int) -> EvalRun:
     vault = evaluated_vault(request.user, slug)
-    runs = EvalRun.objects.filter(vault=vault).select_related("vault", "user")
+    runs = EvalRun.objects.filter(vault=vault).select_related("vault", "user", "against")
     found = runs.filter(pk=run_id).first() if run_id < 2**63 else None
     if found is None:
         raise Http404("No such run.")

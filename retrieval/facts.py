@@ -98,12 +98,17 @@ class ScopeFacts:
         return tuple(sentence for vault in self.vaults if (sentence := _gap(vault)))
 
 
-def scope_facts(scope: Scope) -> ScopeFacts:
-    """Look at what `scope` holds: two queries, counting some ten thousand rows at most."""
+def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFacts:
+    """Look at what `scope` holds: two queries, counting some ten thousand rows at most.
+
+    `serving`: a model to be looked at in place of those that serve.
+    """
     vaults = Vault.objects.filter(pk__in=scope.vault_ids).select_related(
         "embedding_model__provider"
     )
     rows = list(vaults.order_by("pk"))
+    for vault in rows:
+        vault.embedding_model = serving or vault.embedding_model
     limit = max(_LEAST_COUNTED, _COUNTED // max(1, len(rows)))
     counted = _counted(rows, limit)
     facts = tuple(

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from providers.models import EmbeddingModel
 from retrieval.arms import search_queries
 from retrieval.core.fusion import arm_labels, best_per_note, order
 from retrieval.core.query import ParsedQuery, clean, parse_query
@@ -35,11 +36,18 @@ _LONG_WORD = 4
 
 
 async def search_notes(
-    query: str, *, scope: Scope, mode: Mode, limit: int, knobs: Knobs | None = None
+    query: str,
+    *,
+    scope: Scope,
+    mode: Mode,
+    limit: int,
+    knobs: Knobs | None = None,
+    serving: EmbeddingModel | None = None,
 ) -> SearchResult:
     """Notes of `scope` for `query`, best first, at most `limit` (and MOST_RESULTS).
 
-    `knobs`: to be tried instead of the site's; `mode` is taken before theirs.
+    `knobs`: to be tried instead of the site's; `mode` is taken before theirs. `serving`: a
+    model to be tried instead of those that serve.
 
     Any string is a query. An empty one, an empty scope and a limit under 1 find nothing,
     without a query to the database or a model.
@@ -52,7 +60,7 @@ async def search_notes(
     parsed = parse_query(query, operators=True)
     if parsed.is_filters_alone:
         return await in_database(_listed, parsed, scope=scope, wanted=wanted)
-    plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs)
+    plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs, serving=serving)
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
     arms, timings, ranked = list(found.arms), dict(found.timings), found.lists[0]
     if plan.knobs.rerank:
@@ -100,10 +108,17 @@ class _InText:
     arm: Arm
 
 
-def _plan(scope: Scope, *, mode: Mode, wanted: int, knobs: Knobs | None) -> _Plan:
+def _plan(
+    scope: Scope,
+    *,
+    mode: Mode,
+    wanted: int,
+    knobs: Knobs | None,
+    serving: EmbeddingModel | None,
+) -> _Plan:
     knobs = knobs or site_knobs()
     depth = max(knobs.depth, wanted * knobs.overfetch)
-    return _Plan(scope_facts(scope), replace(knobs, mode=mode, depth=depth))
+    return _Plan(scope_facts(scope, serving), replace(knobs, mode=mode, depth=depth))
 
 
 def _nothing_to_do(query: str, scope: Scope, limit: int) -> str:

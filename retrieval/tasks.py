@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from retrieval.evaluation import go_on, start_due_runs
+from retrieval.evaluation import go_on, start_due_runs, try_next_model
 from retrieval.models import EvalRun
 from retrieval.options import site_knobs
 from vault import jobs
+from vault.index_tasks import request_switch
 from vault.jobs import Again, GiveUp
 from vault.models import Job
 
@@ -46,3 +47,17 @@ def evaluate_changes_job(job: Job) -> Again | None:
     for run in started:
         request_evaluation(run)
     return Again(after=SETTLED_AGAIN) if is_waiting else None
+
+
+def try_switch_job(job: Job) -> Again | None:
+    """Ask golden questions of a vault's next model for a few seconds; in the end ask for the
+    switch, which is made unless an owner has to be asked."""
+    if job.vault_id is None:
+        raise GiveUp("The job names no vault.")
+    trial = try_next_model(job.vault_id, knobs=site_knobs(), most_seconds=EVALUATE_SLICE)
+    if trial is None:
+        request_switch(job.vault_id)
+        return None
+    done = trial.done + (trial.against.done if trial.against else 0)
+    jobs.report(job, stage="try_switch", done=done, total=2 * trial.total)
+    return Again()

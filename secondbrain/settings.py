@@ -200,6 +200,7 @@ JOB_HANDLERS = {
     "remove": "vault.removal_tasks.remove_job",
     "evaluate": "retrieval.tasks.evaluate_job",
     "evaluate_changes": "retrieval.tasks.evaluate_changes_job",
+    "try_switch": "retrieval.tasks.try_switch_job",
     **(
         {
             "chat_sweep": "chat.tasks.sweep_job",
@@ -212,6 +213,8 @@ JOB_HANDLERS = {
 # Kinds of jobs that are wanted when a sync changed a vault, and when another model serves it.
 JOBS_AFTER_SYNC = ["evaluate_changes", *(["chat_unanswered"] if "chat" in MODULES else [])]
 JOBS_AFTER_SWITCH = ["evaluate_changes"]
+# Kinds of jobs that try an embedding model before it serves a vault (vault/index_tasks.py).
+JOBS_BEFORE_SWITCH = ["try_switch"]
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.
 CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""

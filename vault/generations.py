@@ -8,8 +8,10 @@ for a while, so that the way back is one statement as well.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Now
@@ -25,6 +27,7 @@ from vault.vector_index import fit_index
 MOST_REFUSED = 0.1
 A_FEW = 5
 _BATCH = 5000
+_NOT_JUDGED: dict[str, Any] = {"switch_verdict": "", "switch_report": {}}
 
 
 class SwitchRefused(Exception):
@@ -75,6 +78,7 @@ def begin_switch(vault_id: int, model: EmbeddingModel | None) -> None:
     that serves calls off a switch.
     """
     vault = Vault.objects.filter(pk=vault_id)
+    vault.exclude(next_embedding_model=model).update(**_NOT_JUDGED)
     if model is None:
         _flip(vault.filter(embedding_model__isnull=False), None)
         return
@@ -88,13 +92,38 @@ def begin_switch(vault_id: int, model: EmbeddingModel | None) -> None:
 
 def cancel_switch(vault_id: int) -> None:
     """Stay with the model that serves. The next cleanup drops what was made for the other."""
-    Vault.objects.filter(pk=vault_id).update(next_embedding_model=None)
+    Vault.objects.filter(pk=vault_id).update(next_embedding_model=None, **_NOT_JUDGED)
+
+
+def judge_switch(vault_id: int, model: EmbeddingModel, *, report: Mapping[str, Any]) -> None:
+    """Say what a trial found before `model` serves. With a `report` (figures, as JSON) it is
+    worse, and waits for an owner's word; without one nothing speaks against it."""
+    verdict = Vault.SwitchVerdict.WORSE if report else Vault.SwitchVerdict.AGREED
+    asked = Vault.objects.filter(pk=vault_id, next_embedding_model=model, switch_verdict="")
+    asked.update(switch_verdict=verdict, switch_report=dict(report))
+
+
+def agree_to_switch(vault_id: int) -> None:
+    """Let the next model serve, whatever a trial said."""
+    vault = Vault.objects.filter(pk=vault_id, next_embedding_model__isnull=False)
+    vault.update(switch_verdict=Vault.SwitchVerdict.AGREED)
+
+
+def try_again(vault_id: int) -> None:
+    """Forget what the last trial of the next model said."""
+    Vault.objects.filter(pk=vault_id).update(**_NOT_JUDGED)
+
+
+def is_agreed(vault_id: int) -> bool:
+    """Whether a trial, or an owner, let the next model of a vault serve."""
+    agreed = Vault.SwitchVerdict.AGREED
+    return Vault.objects.filter(pk=vault_id, switch_verdict=agreed).exists()
 
 
 def ready_to_switch(vault_id: int) -> EmbeddingModel | None:
-    """The next model of a vault when nothing waits for it any more."""
+    """The next model of a vault when nothing waits for it any more, an owner's word neither."""
     vault = Vault.objects.select_related("next_embedding_model__provider").get(pk=vault_id)
-    if vault.next_embedding_model is None:
+    if vault.next_embedding_model is None or vault.switch_verdict == vault.SwitchVerdict.WORSE:
         return None
     made = generation(vault_id, vault.next_embedding_model)
     return None if made.waiting or made.is_held else made.model
@@ -178,6 +207,7 @@ def _flip(vaults: QuerySet[Vault], model: EmbeddingModel | None) -> int:
         previous_embedding_model=F("embedding_model"),
         next_embedding_model=None,
         model_switched=Now(),
+        **_NOT_JUDGED,
     )
 
 

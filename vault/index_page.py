@@ -44,14 +44,15 @@ class IndexPage:
     @property
     def is_moving(self) -> bool:
         """Whether looking again in a moment shows something else."""
-        return self.following is not None or self.job is not None
+        waits = self.vault.switch_verdict == self.vault.SwitchVerdict.WORSE
+        return self.job is not None or (self.following is not None and not waits)
 
 
 def index_page(vault: Vault) -> IndexPage:
     """Everything the page shows of a vault's vectors."""
     serving, following = vault.embedding_model, vault.next_embedding_model
     before = vault.previous_embedding_model
-    kinds = {"embed", "switch", "cleanup", "vector_index"}
+    kinds = {"embed", "switch", "try_switch", "cleanup", "vector_index"}
     jobs = [job for job in current_jobs(vault) if job.kind in kinds]
     return IndexPage(
         vault=vault,

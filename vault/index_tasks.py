@@ -15,7 +15,13 @@ from vault.enrichment import (
     enrich_settings,
     retry_contexts,
 )
-from vault.generations import discard_expired, drop_orphans, finish_switch, ready_to_switch
+from vault.generations import (
+    discard_expired,
+    drop_orphans,
+    finish_switch,
+    is_agreed,
+    ready_to_switch,
+)
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.locks import Busy
 from vault.models import Job, Vault
@@ -41,6 +47,11 @@ def request_new_model(vault_id: int) -> None:
     request_cleanup(vault_id)
     for kind in settings.JOBS_AFTER_SWITCH:
         jobs.want(kind, key=kind)
+
+
+def request_switch(vault_id: int) -> Job:
+    """Ask for the next model to be tried and to serve, when it is ready."""
+    return jobs.want("switch", key=f"switch:{vault_id}", vault_id=vault_id)
 
 
 def request_cleanup(vault_id: int) -> Job:
@@ -74,7 +85,11 @@ def request_expired_cleanups() -> None:
 
 
 def switch_job(job: Job) -> Again | None:
-    """Let a vault's next model serve, when it is ready and its vector index is built."""
+    """Let a vault's next model serve, when it is ready and its vector index is built.
+
+    Before that it is tried, where the settings name who does so: the trial asks for this job
+    again when nothing speaks against the model.
+    """
     vault_id = _vault_id(job)
     following = ready_to_switch(vault_id)
     if following is None:
@@ -82,6 +97,10 @@ def switch_job(job: Job) -> Again | None:
     again = await_index(job, following)
     if again is not None:
         return again
+    if settings.JOBS_BEFORE_SWITCH and not is_agreed(vault_id):
+        for kind in settings.JOBS_BEFORE_SWITCH:
+            jobs.want(kind, key=f"{kind}:{vault_id}", vault_id=vault_id)
+        return None
     if finish_switch(vault_id):
         request_new_model(vault_id)
     return None

@@ -16,14 +16,16 @@ from providers.presenters import money
 from vault import access
 from vault.generations import (
     SwitchRefused,
+    agree_to_switch,
     begin_switch,
     cancel_switch,
     discard_previous,
     roll_back,
+    try_again,
 )
 from vault.index_forms import ModelForm
 from vault.index_page import IndexPage, index_page, switch_estimate
-from vault.index_tasks import request_new_model
+from vault.index_tasks import request_new_model, request_switch
 from vault.models import Vault
 from vault.presenters import job_words
 
@@ -78,9 +80,14 @@ def vault_model(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def vault_switch(request: HttpRequest, slug: str) -> HttpResponse:
-    """Call a switch off, go back to the model before, or give the way back up."""
+    """Call a switch off, let it be made although it is worse, go back to the model before, or
+    give the way back up."""
     found = access.owned_vault(request.user, slug)
     action = request.POST.get("action", "")
+    if action in ("agree", "try"):
+        (agree_to_switch if action == "agree" else try_again)(found.pk)
+        request_switch(found.pk)
+        return redirect("vault-index", found.slug)
     if action == "cancel":
         cancel_switch(found.pk)
         text = _("The switch was called off. %(model)s goes on serving.") % {

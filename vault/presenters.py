@@ -224,6 +224,7 @@ def job_words(job: CurrentJob) -> str:
         "embed": _("Making notes searchable by meaning"),
         "enrich": _("Writing context lines"),
         "switch": _("Changing over to the new embedding model"),
+        "try_switch": _("Asking the golden questions of both models"),
         "cleanup": _("Deleting vectors that nobody uses"),
         "vector_index": _("Looking after the index of vectors"),
         "check": _("Checking the index"),

@@ -12,6 +12,7 @@ from retrieval.evaluation.questions import (
 from retrieval.evaluation.runs import cancel_run, go_on, start_run
 from retrieval.evaluation.scoring import Asked, Evaluation, ask_all, questions_of
 from retrieval.evaluation.settings import would_be_worse
+from retrieval.evaluation.trials import try_next_model
 
 __all__ = [
     "Asked",
@@ -27,5 +28,6 @@ __all__ = [
     "remove_question",
     "start_due_runs",
     "start_run",
+    "try_next_model",
     "would_be_worse",
 ]

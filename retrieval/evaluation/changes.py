@@ -52,7 +52,7 @@ def start_due_runs(knobs: Knobs) -> tuple[list[EvalRun], bool]:
 
 def fall_of(vault: Vault) -> Fall | None:
     """What the newest run of its own says, when it is worse than the one before it."""
-    done = EvalRun.objects.filter(vault=vault, state=EvalRun.State.DONE)
+    done = EvalRun.objects.filter(vault=vault, state=EvalRun.State.DONE, trial_model=None)
     run = done.first()
     if run is None or run.user_id is not None:
         return None

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from providers.models import EmbeddingModel
 from retrieval.core.filters import Filter
 from retrieval.core.metrics import Scores
 from retrieval.core.types import Fusion, Knobs, Mode
@@ -33,16 +34,31 @@ _BATCH = 5
 SIZES = ("space", "chunk_tokens", "chunk_overlap", "chunk_minimum")
 
 
-def start_run(vault: Vault, *, knobs: Knobs, user: User | None, label: str = "") -> EvalRun:
-    """A queued run over the golden questions of `vault` as they are now."""
+def start_run(
+    vault: Vault,
+    *,
+    knobs: Knobs,
+    user: User | None,
+    label: str = "",
+    model: EmbeddingModel | None = None,
+    most: int | None = None,
+) -> EvalRun:
+    """A queued run over the golden questions of `vault` as they are now.
+
+    `model`: to be asked in place of the one that serves. `most`: so many questions, evenly
+    of all classes.
+    """
     read_golden_notes(vault)
     ids = [int(question.key) for question in questions_of(vault)]
+    if most is not None and len(ids) > most:
+        ids = [ids[number * len(ids) // most] for number in range(most)]
     return EvalRun.objects.create(
         vault=vault,
         user=user,
         label=label[:100],
         knobs=asdict(knobs),
-        index=index_of(vault),
+        trial_model=model,
+        index=index_of(vault, model),
         pending=ids,
         total=len(ids),
     )
@@ -54,7 +70,8 @@ def go_on(run_id: int, *, most_seconds: float) -> EvalRun | None:
     What was asked is committed every few questions, so a run that is killed goes on where
     it was. Whoever started it must still be allowed to measure this vault.
     """
-    run = EvalRun.objects.filter(pk=run_id).select_related("vault", "user").first()
+    runs = EvalRun.objects.select_related("vault", "user", "trial_model__provider")
+    run = runs.filter(pk=run_id).first()
     if run is None or not run.is_open:
         return run
     if run.user is not None and not evaluated_by(run.user).filter(pk=run.vault_id).exists():
@@ -77,9 +94,10 @@ def cancel_run(run: EvalRun) -> bool:
     return True
 
 
-def index_of(vault: Vault) -> dict[str, Any]:
-    """What questions are asked of: a change of any of these may change every rank."""
-    model = vault.embedding_model
+def index_of(vault: Vault, model: EmbeddingModel | None = None) -> dict[str, Any]:
+    """What questions are asked of: a change of any of these may change every rank. `model`:
+    in place of the one that serves."""
+    model = model or vault.embedding_model
     notes = Note.objects.filter(vault=vault, status=Note.Status.INDEXED)
     return {
         "embedding_model": str(model or ""),
@@ -108,9 +126,13 @@ def scores_by_question(run: EvalRun) -> dict[str, Scores]:
 
 
 def previous_of(run: EvalRun) -> EvalRun | None:
-    """The run of the same vault that was done before."""
+    """The run of the same vault that was done before; of a trial the one it is measured by."""
+    if run.against is not None:
+        return run.against
     before = Q(created__lt=run.created) | Q(created=run.created, pk__lt=run.pk)
-    done = EvalRun.objects.filter(before, vault_id=run.vault_id, state=EvalRun.State.DONE)
+    done = EvalRun.objects.filter(
+        before, vault_id=run.vault_id, state=EvalRun.State.DONE, trial_model=None
+    )
     return done.first()
 
 
@@ -132,6 +154,7 @@ def _ask_some(run: EvalRun) -> bool:
         scope=whole_vault(run.vault),
         knobs=knobs_from(run.knobs),
         without=golden,
+        serving=run.trial_model,
     )
     run.pending = run.pending[_BATCH:]
     run.results = [*run.results, *map(_row, found.answers)]

@@ -9,6 +9,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
+from providers.models import EmbeddingModel
 from retrieval.core.metrics import DEPTH, Scores, mean, mean_by, percentile, score
 from retrieval.core.types import Knobs
 from retrieval.models import EvalQuestion
@@ -80,16 +81,18 @@ def ask_all(
     knobs: Knobs,
     without: Iterable[str] = (),
     on_answer: Callable[[int], bool] | None = None,
+    serving: EmbeddingModel | None = None,
 ) -> Evaluation:
     """Ask each question in `scope` under `knobs`, rank notes by their path.
 
     `without`: paths that do not count, such as the note the questions stand in.
-    `on_answer` hears how many are done and returns False to stop there.
+    `on_answer` hears how many are done and returns False to stop there. `serving`: the model
+    that is asked in place of the one that serves.
     """
     left_out = frozenset(without)
     answers: list[Answered] = []
     for question in questions:
-        answers.append(_ask(question, scope=scope, knobs=knobs, left_out=left_out))
+        answers.append(_ask(question, scope=scope, knobs=knobs, left_out=left_out, serving=serving))
         if on_answer is not None and not on_answer(len(answers)):
             break
     return Evaluation(tuple(answers))
@@ -117,7 +120,14 @@ def scores_json(scores: Scores) -> dict[str, float]:
     return {name: round(value, 4) for name, value in asdict(scores).items()}
 
 
-def _ask(question: Asked, *, scope: Scope, knobs: Knobs, left_out: frozenset[str]) -> Answered:
+def _ask(
+    question: Asked,
+    *,
+    scope: Scope,
+    knobs: Knobs,
+    left_out: frozenset[str],
+    serving: EmbeddingModel | None,
+) -> Answered:
     started = time.monotonic()
     found = async_to_sync(search_notes)(
         question.text,
@@ -125,6 +135,7 @@ def _ask(question: Asked, *, scope: Scope, knobs: Knobs, left_out: frozenset[str
         mode=knobs.mode,
         limit=DEPTH + len(left_out),
         knobs=knobs,
+        serving=serving,
     )
     ms = round((time.monotonic() - started) * 1000, 1)
     ranked = [hit.path for hit in found.hits if hit.path not in left_out][:DEPTH]

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models.functions import MD5
 from django.utils.translation import gettext_lazy as _
 
+from providers.models import EmbeddingModel
 from vault.models import Note, Vault
 
 
@@ -62,6 +63,22 @@ class EvalRun(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
     label = models.CharField(max_length=100, blank=True)
+    trial_model = models.ForeignKey(
+        EmbeddingModel,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text=_("Asked in place of the model that serves, before it may."),
+    )
+    against = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text=_("The run that it is measured by."),
+    )
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     knobs = models.JSONField(default=dict)
     index = models.JSONField(default=dict)

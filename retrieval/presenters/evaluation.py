@@ -135,10 +135,15 @@ def question_rows(run: EvalRun, slug: str, base: Knobs) -> list[QuestionRow]:
 def run_rows(
     runs: Sequence[EvalRun], slug: str, base: Knobs, *, names: Mapping[int, str]
 ) -> list[RunRow]:
-    """Runs, newest first, each against the one that was done before it."""
+    """Runs, newest first, each against the one that was done before it, a trial against the
+    one it is measured by."""
     done = [run for run in runs if run.state == EvalRun.State.DONE]
-    before = dict(pairwise(done))
-    return [_run_row(run, before.get(run), slug, base, names) for run in runs]
+    before = dict(pairwise(run for run in done if run.trial_model_id is None))
+    by_id = {run.pk: run for run in done}
+    return [
+        _run_row(run, before.get(run) or by_id.get(run.against_id or 0), slug, base, names)
+        for run in runs
+    ]
 
 
 def change_rows(changes: Sequence[Change]) -> list[ChangeRow]:

@@ -39,6 +39,12 @@ class Vault(models.Model):
         DELETED = "deleted", _("deleted, can be brought back")
         REMOVING = "removing", _("being removed")
 
+    class SwitchVerdict(models.TextChoices):
+        """What was found of the next embedding model before it may serve; empty: not yet."""
+
+        WORSE = "worse", "worse"
+        AGREED = "agreed", "agreed"
+
     # States in which a vault is there for nobody: vault/removal.py.
     GONE = (State.DELETED, State.REMOVING)
 
@@ -96,6 +102,10 @@ class Vault(models.Model):
     model_switched = models.DateTimeField(
         null=True, blank=True, help_text=_("When another model began to serve.")
     )
+    switch_verdict = models.CharField(
+        max_length=10, blank=True, default="", choices=SwitchVerdict, editable=False
+    )
+    switch_report = models.JSONField(default=dict, editable=False)
     scrub_emails = models.BooleanField(default=False)
     templates_folder = models.CharField(
         max_length=200, blank=True, help_text=_("Notes in this folder are not indexed.")

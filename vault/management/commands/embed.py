@@ -12,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from providers.core.errors import ProviderError
 from vault import jobs
 from vault.embedding import EmbedProgress, GoOn, OnProgress, embed_pending
-from vault.generations import finish_switch
+from vault.generations import ready_to_switch
+from vault.index_tasks import request_switch
 from vault.locks import Busy
 from vault.management.choosing import chosen_vaults
 from vault.management.progress import progress_bar
@@ -69,7 +70,9 @@ class Command(BaseCommand):
                 go_on = GoOn(after=progress.after)
                 if not progress.left:
                     break
-        finish_switch(vault.pk)
+        if ready_to_switch(vault.pk):
+            # The worker tries the model first, and an owner may have to be asked.
+            request_switch(vault.pk)
         if vault.embedding_model is not None:
             fit_index(vault.embedding_model)
         return embedded, reused
