@@ -47,7 +47,6 @@ class Reply:
     """What the model has said so far in one call. `begun` is the text that it goes on from."""
 
     begun: str = ""
-    text: str = ""
     is_thinking: bool = False
     usage: Usage = field(default_factory=Usage)
     asked: ChatRequest | None = None
@@ -56,6 +55,12 @@ class Reply:
 
     def __post_init__(self) -> None:
         self._seam = Seam(self.begun)
+        self._text: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """Its words, without the text that it goes on from."""
+        return "".join(self._text)
 
     def spent(self) -> Usage:
         """For the accounts: a stopped or broken answer was paid for as well."""
@@ -74,12 +79,13 @@ class Reply:
                 self.is_thinking = True
                 yield Said(EventType.STATUS, {"stage": "thinking", "text": "Thinking"})
         elif isinstance(part, Withdrawal):
-            self.text, self._seam = "", Seam(self.begun)
+            self._text.clear()
+            self._seam = Seam(self.begun)
             yield Withdrawn()
             if self.begun:
                 yield Words(self.begun)
         elif isinstance(part, TextDelta) and (text := clean_answer(part.text)):
-            self.text += text
+            self._text.append(text)
             if new := self._seam.push(text):
                 yield Words(new)
 

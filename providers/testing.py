@@ -7,6 +7,7 @@ runs as a process of its own. A chat model's *name* is then its script: steps se
     cite            the first sentence of each passage with its number
     say:<text>      this text
     words:<n>       n words, one a delta
+    again:<n>:<text>  this text n times, one a delta
     think:<text>    reasoning
     pause:<seconds> waits before each delta that follows
     stop:<reason>   end | length | tool | filter
@@ -157,6 +158,9 @@ def _steps_of(verb: str, argument: str, request: ChatRequest) -> list[Step]:
         return [TextDelta(word) for word in re.findall(r"\s*\S+|\s+$", argument)]
     if verb == "words":
         return [TextDelta(f"word{number} ") for number in range(1, int(argument) + 1)]
+    if verb == "again":
+        count, _, text = argument.partition(":")
+        return [TextDelta(f"{text} ")] * int(count)
     if verb == "think":
         return [ReasoningDelta(argument)]
     if verb == "tool":

@@ -21,10 +21,10 @@ MOST_WAITING = 1_000_000
 LOOK_EVERY = 0.5
 
 
-async def end_slow_readers(server: Server) -> None:
+async def end_slow_readers(server: Server, *, every: float = LOOK_EVERY) -> None:
     """For as long as the server runs, cut off streams that nobody reads."""
     while True:
-        await asyncio.sleep(LOOK_EVERY)
+        await asyncio.sleep(every)
         for protocol in list(server.connections):
             transport = _transport_of_stream(protocol)
             if transport is not None and waiting_bytes(transport) > MOST_WAITING:
@@ -45,5 +45,7 @@ def _transport_of_stream(protocol: Any) -> Any:
     if isinstance(protocol, WebSocketProtocol):
         return protocol.transport
     kinds = protocol.responseHeaders.getRawHeaders("content-type") or [""]
-    is_stream = kinds[0].startswith("text/event-stream") and protocol.channel is not None
-    return protocol.channel.transport if is_stream else None
+    # A request that has ended stays among the connections for a while, without a channel.
+    channel: Any = getattr(protocol, "channel", None)
+    is_stream = kinds[0].startswith("text/event-stream") and channel is not None
+    return channel.transport if is_stream else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -20,6 +22,9 @@ from tests.chat.world import (
     make_passage,
     make_providing,
 )
+from tests.live import LiveProduct
+
+Pair = tuple[LiveProduct, LiveProduct]
 
 
 @pytest.fixture
@@ -54,3 +59,35 @@ async def other(world: World) -> AsyncIterator[Runs]:
     runs = Runs(make_providing(world.retrieval), pace=QUICK)
     yield runs
     await runs.drain(0)
+
+
+@pytest.fixture(scope="module")
+def started(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Pair]:
+    """Two web processes on one database."""
+    pair = (LiveProduct(tmp_path_factory.mktemp("a")), LiveProduct(tmp_path_factory.mktemp("b")))
+    with django_db_blocker.unblock():
+        yield pair
+        for product in pair:
+            product.stop()
+
+
+def start_those_that_ended(products: Sequence[LiveProduct]) -> None:
+    ended = [product for product in products if "serve" not in product.processes]
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(lambda product: product.start("serve"), ended))
+
+
+@pytest.fixture
+def servers(started: Pair) -> Pair:
+    """Both of them up, whichever an earlier test has ended."""
+    start_those_that_ended(started)
+    return started
+
+
+@pytest.fixture
+def server(started: Pair) -> LiveProduct:
+    """The first of them up; the other one may be down."""
+    start_those_that_ended(started[:1])
+    return started[0]

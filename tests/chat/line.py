@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx2
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -71,6 +74,80 @@ class Line:
         while len(self.text.split()) < count:
             await self.hear()
 
+    async def hear_step(self, number: int, state: str) -> None:
+        """Listen until a step of the model is in this state."""
+        while (step := await self.hear_type("tool"))["number"] != number or step["state"] != state:
+            pass
+
+    async def hear_stage(self, stage: str) -> None:
+        while (await self.hear_type("status"))["stage"] != stage:
+            pass
+
     @property
     def text(self) -> str:
         return "".join(event["text"] for event in self.heard if event["type"] == "delta")
+
+
+async def read_events(
+    method: str, url: str, headers: dict[str, str], *, body: str = ""
+) -> AsyncGenerator[dict[str, Any]]:
+    """The events of a stream of server-sent ones."""
+    async with (
+        httpx2.AsyncClient(timeout=30) as client,
+        client.stream(method, url, content=body, headers=headers) as response,
+    ):
+        assert response.status_code == 200
+        frame = ""
+        async for line in response.aiter_lines():
+            if line:
+                frame += f"{line}\n"
+            elif frame:
+                yield json.loads(frame.partition("data: ")[2])
+                frame = ""
+
+
+def said_in(events: list[dict[str, Any]]) -> str:
+    return "".join(event["text"] for event in events if event["type"] == "delta")
+
+
+UPGRADE = (
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+
+
+class Deaf:
+    """A client that talks and does not listen, with next to no room for what is said to it."""
+
+    def __init__(self, url: str, *head: str, body: str = "") -> None:
+        """Send a request: its first line without the version, its headers, its body."""
+        host = url.removeprefix("http://")
+        name, port = host.split(":")
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.socket.settimeout(20)
+        self.socket.connect((name, int(port)))
+        lines = (f"{head[0]} HTTP/1.1", f"Host: {host}", *head[1:])
+        self.socket.sendall("\r\n".join([*lines, "", body]).encode())
+
+    def upgraded(self) -> Deaf:
+        assert b"101" in self.socket.recv(40)
+        return self
+
+    def say(self, **frame: Any) -> None:
+        """Send a websocket frame, masked with zeros."""
+        text = json.dumps(frame).encode()
+        head = bytes([0x81, 0x80 | 126]) + len(text).to_bytes(2, "big")
+        self.socket.sendall(head + bytes(4) + text)
+
+    def listen_to_the_end(self) -> int:
+        """Listen at last, until the server ends it; how many bytes had been kept."""
+        heard = 0
+        try:
+            while chunk := self.socket.recv(65_536):
+                heard += len(chunk)
+        except ConnectionResetError:
+            return heard
+        return heard

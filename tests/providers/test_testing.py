@@ -90,10 +90,12 @@ async def test_cite_without_passages_repeats_the_question() -> None:
 
 @pytest.mark.asyncio
 async def test_a_model_name_is_a_script() -> None:
-    parts = await parts_of(FakeChat(), ask("think:hm|say:one  two|words:2|pause:0|stop:length"))
+    parts = await parts_of(
+        FakeChat(), ask("think:hm|say:one  two|again:2:on|words:2|pause:0|stop:length")
+    )
     assert parts[0] == ReasoningDelta("hm")
-    assert text_of(parts) == "one  twoword1 word2 "
-    assert parts[-1] == Usage(5, 4, "length")
+    assert text_of(parts) == "one  twoon on word1 word2 "
+    assert parts[-1] == Usage(5, 6, "length")
 
 
 @pytest.mark.asyncio
