@@ -27,7 +27,7 @@ from retrieval.core.query import (
 )
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
-from retrieval.core.types import Candidate, Fusion, Knobs, Mode
+from retrieval.core.types import MOST_EF_SEARCH, Candidate, Fusion, Knobs, Mode
 from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
 from retrieval.filters import note_condition
@@ -39,7 +39,6 @@ from vault.core.types import Scope
 # In a scope this small all lexemes are cheap, and none may be rare by the installation's
 # count.
 EVERY_LEXEME_UP_TO = 2_000
-MOST_EF_SEARCH = 1_000
 # Texts of the lexical arm that are kept: filling them in takes half a millisecond.
 _KEPT_TEXTS = 64
 # A search that takes longer has gone wrong; the connection is worth more.
@@ -88,7 +87,7 @@ def run_search(
         _set_local(
             cursor,
             uses_index=uses_index(facts, vectors),
-            least_ef=max(knobs.ef_search, knobs.depth),
+            least_ef=max(round(knobs.ef_search * facts.width), knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
         cursor.execute(statement, values)

@@ -131,6 +131,25 @@ def test_a_small_vault_in_a_big_index_gives_as_many_rows_as_asked(
     assert cosines == sorted(cosines, reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("ef_search", "width", "looked_at"), [(400, 1, "400"), (40, 2.5, "100"), (800, 2, "1000")]
+)
+def test_the_index_looks_at_as_many_as_knob_and_scope_say(
+    crowd: tuple[Scope, ScopeFacts, VectorArm], ef_search: int, width: float, looked_at: str
+) -> None:
+    scope, facts, arm = crowd
+    run_search(
+        parse_query("pump"),
+        scope=scope,
+        facts=replace(facts, is_small=False, width=width),
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=10, ef_search=ef_search),
+        vectors=[arm],
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW hnsw.ef_search")
+        assert cursor.fetchone() == (looked_at,)
+
+
 def test_a_large_scope_without_its_index_finds_what_an_exact_search_finds(
     crowd: tuple[Scope, ScopeFacts, VectorArm],
 ) -> None:
