@@ -27,6 +27,7 @@ ensure_database()
 
 from secondbrain.settings import *  # noqa: E402, F403
 
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.flushing"]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},

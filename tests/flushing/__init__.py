@@ -1,0 +1,1 @@
+"""An application of the tests alone: it empties the tables after tests that commit."""
