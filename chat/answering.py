@@ -68,7 +68,7 @@ class Writing:
     @property
     def is_held(self) -> bool:
         """Whether words are kept back: notes alone may speak, and none has so far."""
-        is_strict = self.box.options.mode == "notes_only" and not self.box.turn.begun
+        is_strict = self.box.options.mode == "notes_only" and not self.begun
         return is_strict and not self.sources
 
     def calls_to_make(self) -> list[ChatRequest]:
@@ -91,6 +91,18 @@ class Writing:
     def _grounding(self) -> tuple[GroundingPassage, ...]:
         return tuple(GroundingPassage(it.number, it.title, it.text) for it in self.sources)
 
+    @property
+    def begun(self) -> str:
+        """The text that the answer goes on from, if it does."""
+        begun = self.box.turn.begun
+        return begun.text if begun else ""
+
+    def take_back(self, reply: Reply) -> list[TurnPart]:
+        """What ends the words that led to a call; those that the answer began with stay."""
+        if self.is_held or not reply.text:
+            return []
+        return [Withdrawn(), Words(self.begun)] if self.begun else [Withdrawn()]
+
     def count(self, usage: Usage) -> None:
         """Add the tokens of one call; the last one's end is the answer's."""
         self.usage = replace(
@@ -110,8 +122,7 @@ async def write_answer(writing: Writing) -> AsyncGenerator[TurnPart]:
         may_call = writing.has_tools and writing.loop.may_call
         if writing.is_held and not may_call:
             return
-        begun = writing.box.turn.begun
-        reply = Reply(begun.text if begun else "")
+        reply = Reply(writing.begun)
         try:
             async with aclosing(_ask_model(writing, reply)) as parts:
                 async for part in parts:
@@ -127,8 +138,8 @@ async def write_answer(writing: Writing) -> AsyncGenerator[TurnPart]:
         writing.count(reply.usage)
         if not reply.calls:
             return
-        if reply.text and not writing.is_held:
-            yield Withdrawn()
+        for withdrawn in writing.take_back(reply):
+            yield withdrawn
         async with aclosing(_take_steps(writing, reply)) as steps:
             async for part in steps:
                 yield part

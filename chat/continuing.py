@@ -18,11 +18,18 @@ _ENDED_EARLY = (Message.Status.STOPPED, Message.Status.INTERRUPTED, Message.Stat
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The beginning of an answer: written as message `message`, for `usage` tokens."""
+    """The beginning of an answer: written as message `message`, for `usage` tokens.
+
+    `tool_use` is how far its model might search on, `steps` how many steps it took, and
+    `was_refused` whether the reader refused one.
+    """
 
     message: UUID
     text: str
     usage: dict[str, int]
+    tool_use: str
+    steps: int
+    was_refused: bool
 
     @property
     def notice(self) -> str:
@@ -47,21 +54,31 @@ def unfinished_answer(user: User, conversation: Conversation, message_id: UUID) 
     return answer
 
 
-def _take_steps(before: Message, message_id: UUID) -> None:
-    """The steps that found those passages stay with them."""
-    steps = list(before.steps.all())
-    for step in steps:
-        step.pk, step.message_id = None, message_id
-    Step.objects.bulk_create(steps)
+def begun_with(answer: Message) -> Begun:
+    """`answer` as the beginning of one that goes on from it."""
+    decisions = list(answer.steps.values_list("decision", flat=True))
+    return Begun(
+        message=answer.pk,
+        text=answer.text,
+        usage=answer.usage,
+        tool_use=answer.tool_use,
+        steps=len(decisions),
+        was_refused=Step.Decision.REFUSE in decisions,
+    )
 
 
 def take_sources(begun: Begun, message_id: UUID) -> list[Source]:
-    """The passages of the beginning, under the same numbers, for the answer that goes on."""
+    """The passages of the beginning, under the same numbers, for the answer that goes on.
+
+    The steps that found them come along.
+    """
     with transaction.atomic():
         before = Message.objects.get(pk=begun.message)
         Message.objects.filter(pk=message_id).update(retrieval_run=before.retrieval_run_id)
-        Message.objects.filter(pk=message_id).update(tool_use=before.tool_use)
-        _take_steps(before, message_id)
+        steps = list(before.steps.all())
+        for step in steps:
+            step.pk, step.message_id = None, message_id
+        Step.objects.bulk_create(steps)
         rows = list(before.sources.select_related("vault"))
         for row in rows:
             row.pk, row.message_id = None, message_id

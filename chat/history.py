@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from chat.continuing import Begun, unfinished_answer
+from chat.continuing import Begun, begun_with, unfinished_answer
 from chat.core.asking import Ask, Refused, not_found
 from chat.core.branches import branch_through, branch_to
 from chat.core.events import RunIds
@@ -90,14 +90,19 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
         ids=RunIds(run=run.pk, conversation=conversation.pk, message=answer.pk),
         user_id=user.pk,
         user_message=question.pk,
-        ask=replace(ask, mode=cut.mode) if cut else ask,
+        ask=_in_its_way(ask, cut) if cut else ask,
         question=question.text,
         history=tuple(ChatMessage(_SPEAKERS[m.role], m.text) for m in before),
         vaults=ask.vaults if ask.vaults is not None else _slugs(conversation.vaults),
         title=conversation.title,
         is_first=question.parent_id is None and not conversation.title_is_final,
-        begun=Begun(cut.pk, cut.text, cut.usage) if cut else None,
+        begun=begun_with(cut) if cut else None,
     )
+
+
+def _in_its_way(ask: Ask, cut: Message) -> Ask:
+    """An answer goes on in its own mode, and searches on as far as it did unless `ask` says."""
+    return replace(ask, mode=cut.mode, tool_use=ask.tool_use or cut.tool_use)
 
 
 def own_conversation(user: User, conversation_id: UUID, *, lock: bool = False) -> Conversation:

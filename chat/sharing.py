@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -28,7 +29,7 @@ from chat.core.leaks import repeats
 from chat.core.sharing import ShareWish
 from chat.core.titles import title_from_question
 from chat.history import own_conversation, parents_of
-from chat.models import AnswerMode, Conversation, Message, ShareLink, Source
+from chat.models import AnswerMode, Conversation, Message, ShareLink, Source, Step
 from chat.rights import is_open
 from chat.threads import message_json
 from vault.access import scope_for
@@ -168,6 +169,8 @@ def _copy(
         error=NOT_COPIED if is_hidden_answer else seen.get("error", {}).get("text", ""),
         cut_short=row.cut_short and not is_hidden_answer,
         citations=[] if is_hidden_answer else row.citations,
+        sources_added=row.sources_added and not is_hidden_answer,
+        tool_use=row.tool_use,
         told=[str(new_ids[pk]) for pk in row.told if pk in new_ids],
     )
     if not seen["withheld"]:
@@ -175,7 +178,14 @@ def _copy(
         for source in sources:
             source.pk, source.message_id = None, made.pk
         Source.objects.bulk_create(sources)
+        Step.objects.bulk_create(_step(step, made.pk) for step in seen.get("steps", ()))
     return made.pk
+
+
+def _step(seen: dict[str, Any], message_id: UUID) -> Step:
+    """A further search as far as it is shown: what it looked for is its owner's."""
+    kept = {name: seen[name] for name in ("number", "tool", "state", "decision", "found")}
+    return Step(message_id=message_id, **kept)
 
 
 def _shown_to(user: User, link: ShareLink) -> Shared:
@@ -183,12 +193,13 @@ def _shown_to(user: User, link: ShareLink) -> Shared:
     conversation = link.conversation
     path = branch_to(parents_of(conversation), link.message_id)
     rows = conversation.messages.select_related("retrieval_run").prefetch_related(
-        "sources__vault", "steps"
+        "sources__vault", "steps__retrieval_run"
     )
     by_id = {row.pk: row for row in rows.filter(pk__in=path)}
     messages = [by_id[pk] for pk in path]
     readable = scope_for(user)
-    lost = _lost(messages, readable)
+    closed = _closed_vaults(messages, readable)
+    lost = _lost(messages, readable, [name.casefold() for name in closed.values()])
     hidden = [row.text for row in messages if row.pk in lost]
     hidden += [
         source.text
@@ -197,7 +208,10 @@ def _shown_to(user: User, link: ShareLink) -> Shared:
         if not is_open(source, readable)
     ]
     shown = messages[-2:] if link.only_answer else messages
-    seen = [_seen(row, readable, hidden, is_lost=row.pk in lost) for row in shown]
+    seen = [
+        _without_closed(row, _seen(row, readable, hidden, is_lost=row.pk in lost), closed)
+        for row in shown
+    ]
     title = title_from_question(seen[0]["text"]) if link.only_answer else str(conversation)
     if seen[0]["withheld"] or repeats(title, hidden):
         title = "A shared conversation"
@@ -220,13 +234,25 @@ def _seen(row: Message, readable: Scope, hidden: list[str], *, is_lost: bool) ->
     return data | {"error": error, "steps": steps, **own}
 
 
-def _lost(messages: list[Message], readable: Scope) -> set[UUID]:
+def _without_closed(
+    row: Message, seen: dict[str, Any], closed: Mapping[str, str]
+) -> dict[str, Any]:
+    """A message without the further searches that went through a vault closed to its reader."""
+    numbers = {
+        step.number
+        for step in row.steps.all()
+        if step.retrieval_run and not closed.keys().isdisjoint(step.retrieval_run.vaults)
+    }
+    steps = [step for step in seen.get("steps", ()) if step["number"] not in numbers]
+    return seen | {"steps": steps} if numbers else seen
+
+
+def _lost(messages: list[Message], readable: Scope, names: Sequence[str]) -> set[UUID]:
     """Answers that rest on a vault that is not readable, or were told one that does.
 
-    Of a chain of any length: what was told repeats what it was told. An answer that names
-    a vault which was searched, and may not be known of, is lost as well.
+    Of a chain of any length: what was told repeats what it was told. An answer that says
+    one of `names`, of vaults that may not be known of, is lost as well.
     """
-    names = _hidden_names(messages, readable)
     lost: set[UUID] = set()
     for row in messages:
         if row.role != Message.Role.ASSISTANT:
@@ -240,10 +266,13 @@ def _lost(messages: list[Message], readable: Scope) -> set[UUID]:
     return lost
 
 
-def _hidden_names(messages: list[Message], readable: Scope) -> set[str]:
-    slugs = {slug for row in messages if row.retrieval_run for slug in row.retrieval_run.vaults}
-    hidden = Vault.objects.filter(slug__in=slugs).exclude(pk__in=readable.vault_ids)
-    return {name.casefold() for name in hidden.values_list("name", flat=True)}
+def _closed_vaults(messages: list[Message], readable: Scope) -> dict[str, str]:
+    """By slug, the names of vaults that were searched and may not be known of."""
+    runs = [row.retrieval_run for row in messages]
+    runs += [step.retrieval_run for row in messages for step in row.steps.all()]
+    slugs = {slug for run in runs if run is not None for slug in run.vaults}
+    closed = Vault.objects.filter(slug__in=slugs).exclude(pk__in=readable.vault_ids)
+    return dict(closed.values_list("slug", "name"))
 
 
 def _may_name_vaults(row: Message, *, has_sources: bool) -> bool:

@@ -18,15 +18,16 @@ from chat.continuing import take_sources
 from chat.core.events import EventType
 from chat.core.prompt import ModelLimits, Prompt, PromptParts, PromptPassage, build_prompt
 from chat.core.support import Meanings
-from chat.core.tool_use import NEVER, NO_TOOL_USE, ToolLoop, tokens_for
+from chat.core.tool_use import NEVER, ToolLoop, rules_left, tokens_for
 from chat.database import in_database, release_connection
 from chat.history import Turn
-from chat.models import Message, Source
+from chat.models import Message, Source, Step
 from chat.narrowing import narrow
 from chat.options import TurnOptions, turn_options
 from chat.parts import Finished, Said, Sourced, TurnPart, Words
 from chat.providing import Providing
 from chat.sources import arms_json, passage_json, quotable, save_sources
+from chat.step_events import step_said
 from chat.steps import Bell
 from chat.tools import Toolbox
 from retrieval.core.types import Retrieval
@@ -55,6 +56,8 @@ async def run_turn(
     tell_sources = partial(_sourced, options, retrieval, notices, meanings=providing.meanings)
     yield tell_sources(sources)
     if turn.begun:
+        for step in await in_database(list, Step.objects.filter(message_id=turn.ids.message)):
+            yield step_said(step, turn.ids)
         yield Words(turn.begun.text)
     writing = Writing(
         box=Toolbox(turn, options, providing),
@@ -83,8 +86,11 @@ async def run_turn(
 def _options(turn: Turn, providing: Providing) -> TurnOptions:
     user = get_user_model().objects.get(pk=turn.user_id)
     options = turn_options(user, turn.ask, providing.catalogue, vaults=turn.vaults)
-    # What goes on from its beginning has the passages of that beginning, and no others.
-    return replace(options, tools=NO_TOOL_USE) if turn.begun else options
+    begun = turn.begun
+    if begun is None:
+        return options
+    left = rules_left(options.tools, taken=begun.steps, was_refused=begun.was_refused)
+    return replace(options, tools=left)
 
 
 async def _search(turn: Turn, options: TurnOptions, providing: Providing) -> Retrieval:
@@ -132,9 +138,10 @@ async def _look_around(
 
 
 def _note_plan(turn: Turn, options: TurnOptions, notices: tuple[str, ...]) -> None:
+    otherwise = turn.begun.tool_use if turn.begun else NEVER
     Message.objects.filter(pk=turn.ids.message).update(
         mode=options.mode,
-        tool_use=options.tools.permission if options.tools.are_tools_offered else NEVER,
+        tool_use=options.tools.permission if options.tools.are_tools_offered else otherwise,
         model_label=str(options.model),
         persona_name=options.persona_name,
         notices=list(notices),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chat.core.asking import TOOL_USES
 from chat.core.tools import NAMES, TOOLS, CallRefused, Wanted, read_call
@@ -65,6 +65,15 @@ class ToolRules:
 NO_TOOL_USE = ToolRules()
 
 
+def rules_left(rules: ToolRules, *, taken: int, was_refused: bool) -> ToolRules:
+    """What `rules` still allow an answer that goes on after `taken` steps of its beginning.
+
+    A refusal holds for the whole answer, however often it goes on.
+    """
+    left = 0 if was_refused else max(rules.steps - taken, 0)
+    return replace(rules, steps=left) if left else NO_TOOL_USE
+
+
 def allowed_names(listed: Sequence[str] | None) -> tuple[str, ...]:
     """The tools of a list of names, which may hold those of other programs; None: all."""
     return NAMES if listed is None else tuple(name for name in NAMES if name in listed)
@@ -112,7 +121,7 @@ class ToolLoop:
         if self._ended:
             return self._ended
         if self._steps_left <= 0:
-            return f"No more searches: {self.rules.steps} are allowed for an answer. Answer now."
+            return "No more searches are left for this answer. Answer now."
         if self.tokens_left < LEAST_TOKENS:
             return "No more searches: there is no room for more passages. Answer now."
         return ""

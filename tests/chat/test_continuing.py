@@ -12,10 +12,11 @@ from django.test import AsyncClient
 from django.urls import reverse
 
 from chat.core.asking import Ask, Refused
-from chat.core.events import Event
-from chat.models import Conversation, Message, Source
+from chat.core.events import Event, said_text
+from chat.models import ChatSettings, Conversation, Message, Source
+from chat.runs import decide_step
 from providers.core.errors import RateLimited
-from providers.core.types import StopReason, TextDelta, Usage, Withdrawal
+from providers.core.types import StopReason, TextDelta, ToolCall, Usage, Withdrawal
 from providers.models import UsageRecord
 from providers.testing import FakeChat
 from tests.cast import Cast
@@ -164,6 +165,84 @@ async def test_an_answer_from_a_vault_that_was_taken_away_does_not_go_on(
     with pytest.raises(Refused) as refused:
         await world.runs.start(on(cut), caller=me)
     assert refused.value.code == "rights_changed"
+
+
+# Further searches
+
+
+CALL = ToolCall("c1", "search", '{"query": "cause"}')
+
+
+async def cut_after_a_step(
+    world: World, people: Cast, *, decision: str = "", steps: int = 3
+) -> Message:
+    """An answer that ended early after one step; with a `decision` the step had to wait for it."""
+    await ChatSettings.objects.acreate(user=people.mate, tool_steps=steps)
+    FakeChat.play(CALL, Usage(10, 2, "tool"))
+    FakeChat.play(TextDelta(KEPT), Usage(100, 10, "length"))
+    me = await sync_to_async(caller)(people.mate)
+    ask = Ask(
+        text=QUESTION, conversation=await named(people), tool_use="ask" if decision else "auto"
+    )
+    turn = await world.runs.start(ask, caller=me)
+    async for event in world.runs.follow(turn.ids.run):
+        if event.type == "tool" and event.data["state"] == "asked":
+            await sync_to_async(decide_step)(turn.ids.run, 1, decision, caller=me)
+    return await Message.objects.aget(pk=turn.ids.message)
+
+
+async def test_it_searches_on_with_the_steps_that_are_left(world: World, people: Cast) -> None:
+    cut = await cut_after_a_step(world, people)
+    other = ToolCall("c2", "search", '{"query": "wear"}')
+    FakeChat.play(TextDelta("Let me see."), other, Usage(20, 3, "tool"))
+    FakeChat.play(TextDelta("The seal was worn [1]."), Usage(30, 4))
+    events, whole = await answer(world, people, on(cut))
+    assert whole.text == f"{KEPT} was worn [1]."
+    assert said_text(events) == whole.text
+    told = [(e.data["number"], e.data["state"]) for e in events if e.type == "tool"]
+    assert told == [(1, "done"), (2, "running"), (2, "done")]
+    assert [step.what async for step in whole.steps.all()] == ["cause", "wear"]
+    assert await cut.steps.acount() == 1
+    assert "at most 2 times" in FakeChat.requests[-1].system
+    assert whole.tool_use == "auto"
+    assert whole.usage == {"input_tokens": 160, "output_tokens": 19}
+
+
+async def test_no_step_is_left_to_what_took_them_all(world: World, people: Cast) -> None:
+    cut = await cut_after_a_step(world, people, steps=1)
+    FakeChat.play(TextDelta("was worn."), Usage(5, 1))
+    _, whole = await answer(world, people, on(cut))
+    assert FakeChat.requests[-1].tools == ()
+    assert (whole.tool_use, await whole.steps.acount()) == ("auto", 1)
+
+
+async def test_a_refusal_holds_when_it_goes_on_and_a_permission_is_asked_for_again(
+    world: World, people: Cast
+) -> None:
+    refused = await cut_after_a_step(world, people, decision="refuse")
+    FakeChat.play(TextDelta("was worn."), Usage(5, 1))
+    await answer(world, people, on(refused, tool_use="auto"))
+    assert FakeChat.requests[-1].tools == ()
+    await ChatSettings.objects.all().adelete()
+    allowed = await cut_after_a_step(world, people, decision="allow_all")
+    FakeChat.play(ToolCall("c2", "search", '{"query": "wear"}'), Usage(20, 3, "tool"))
+    me = await sync_to_async(caller)(people.mate)
+    turn = await world.runs.start(on(allowed), caller=me)
+    states = []
+    async for event in world.runs.follow(turn.ids.run):
+        if event.type == "tool":
+            states.append(event.data["state"])
+            if event.data["state"] == "asked":
+                await world.runs.stop(turn.ids.run, caller=me)
+    assert states == ["done", "asked"]
+
+
+async def test_the_limit_of_the_site_holds_for_what_goes_on(world: World, people: Cast) -> None:
+    cut = await cut_after_a_step(world, people)
+    await ChatSettings.objects.acreate(user=None, tool_limit="never")
+    FakeChat.play(TextDelta("was worn."), Usage(5, 1))
+    await answer(world, people, on(cut, tool_use="auto"))
+    assert FakeChat.requests[-1].tools == ()
 
 
 async def test_the_page_offers_it_where_an_answer_ended_early_and_the_form_does_it(

@@ -314,6 +314,54 @@ def test_who_continues_gets_a_copy_of_what_they_may_read(cast: Cast, talk: Conve
     assert "March" not in str(turn.history)
 
 
+def test_a_copy_keeps_steps_and_judged_citations_and_no_search_of_a_closed_vault(
+    cast: Cast, secret_vault: Vault
+) -> None:
+    talk = make_conversation(cast.owner)
+    note = make_note(cast.vault)
+    judged = {
+        "n": 1,
+        "sentence": "The pump failed in March.",
+        "quote_start": 0,
+        "quote_end": 6,
+        "weak": True,
+    }
+    answer = add_turn(
+        talk,
+        "When did the pump fail?",
+        "The pump failed in March. [1]",
+        note=note,
+        tool_use="ask",
+        sources_added=True,
+        citations=[judged],
+    )
+    searched = {1: [cast.vault.slug], 2: [cast.vault.slug, secret_vault.slug], 3: None}
+    for number, vaults in searched.items():
+        run = RetrievalRun.objects.create(question="x", vaults=vaults) if vaults else None
+        answer.steps.create(
+            number=number,
+            tool="search",
+            what="wemrick",
+            why="the cause is missing",
+            state="done",
+            decision="allow",
+            said="Ask Ann.",
+            found=[1],
+            milliseconds=5,
+            retrieval_run=run,
+        )
+    shared = open_link(cast.mate, link_to(talk)).messages[1]
+    copied = thread(continue_link(cast.mate, link_to(talk)), cast.mate)[1]
+    blank = {"what": "", "why": "", "said": "", "milliseconds": 0, "retrieval_run": None}
+    done = {"tool": "search", "state": "done", "decision": "allow", "found": [1]}
+    for seen in (shared, copied):
+        assert seen["steps"] == [{"number": number, **done, **blank} for number in (1, 3)]
+        assert [c["weak"] for c in seen["citations"]] == [True]
+        assert (seen["tool_use"], seen["sources_added"]) == ("ask", True)
+    own = thread(continue_link(cast.owner, link_to(talk)), cast.owner)[1]
+    assert [step["number"] for step in own["steps"]] == [1, 2, 3]
+
+
 def test_the_page_copies_and_says_so(cast: Cast, talk: Conversation) -> None:
     client = browser(cast.mate)
     address = reverse("continue_share", args=[link_to(talk)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -18,6 +19,7 @@ from chat.core.tool_use import (
     ToolRules,
     allowed_names,
     permission,
+    rules_left,
     tokens_for,
 )
 from chat.core.tools import NAMES, CallRefused
@@ -64,7 +66,7 @@ def test_steps_are_counted_also_those_that_make_no_sense() -> None:
     with pytest.raises(CallRefused, match="exactly this before"):
         loop.take(search("one"))
     assert not loop.may_call
-    with pytest.raises(CallRefused, match="3 are allowed"):
+    with pytest.raises(CallRefused, match="No more searches are left"):
         loop.take(search("two"))
 
 
@@ -88,6 +90,14 @@ def test_no_sequence_of_calls_gets_more_than_its_steps(queries: list[str]) -> No
             continue
         taken += 1
     assert taken <= FREELY.steps
+
+
+@pytest.mark.parametrize(("taken", "left"), [(0, 3), (2, 1), (3, 0), (9, 0)])
+def test_an_answer_that_goes_on_has_the_steps_that_are_left(taken: int, left: int) -> None:
+    rules = rules_left(FREELY, taken=taken, was_refused=False)
+    assert rules.are_tools_offered == bool(left)
+    assert rules == (replace(FREELY, steps=left) if left else NO_TOOL_USE)
+    assert rules_left(FREELY, taken=taken, was_refused=True) == NO_TOOL_USE
 
 
 def test_results_never_take_the_window() -> None:
