@@ -24,6 +24,7 @@ from retrieval.core.query import (
     like_pattern,
     names_in,
     phrase_pattern,
+    sections_meant,
 )
 from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
@@ -116,7 +117,8 @@ def search_statement(
         "vaults": list(scope.vault_ids),
         "configs": list(facts.text_configs),
         "own": own_config(query.text),
-        "identifiers": list(identifiers_in(query.text)),
+        "identifiers": list(identifiers_in(query.text)) if by_words else [],
+        "sections": list(sections_meant(query)),
         "text": query.text,
         "as_typed": like_pattern(query.text),
         "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
@@ -137,12 +139,7 @@ def search_statement(
         *_keywords(facts, scope, filters=filters, depth=knobs.depth, runs=by_words),
         *meaning,
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
-        fill(
-            sql.FUSED,
-            foreign=foreign,
-            keywords=int(knobs.keyword_weight) / 100,
-            identified=sql.IDENTIFIED,
-        ),
+        fill(sql.FUSED, foreign=foreign, identified=_identified(values["identifiers"])),
         *liked,
         fill(
             sql.PLACED,
@@ -151,6 +148,9 @@ def search_statement(
             standing=sql.STANDING,
             dated=dated,
             as_typed=fill(sql.AS_TYPED, bonus=_best(knobs)) if query.has_signs else "0",
+            held_bonus=sql.HELD_BONUS * _best(knobs),
+            named_bonus=sql.NAMED_BONUS * _best(knobs),
+            named=sql.NAMED,
         ),
     )
     return "WITH " + ",\n".join(parts), values | meaning_values | foreign_values | date_values
@@ -253,7 +253,8 @@ def _keywords(
 ) -> tuple[str, ...]:
     """The keyword arm, or an empty list in its place."""
     if not runs:
-        return (fill(keyword_sql.NO_LEXICAL, mended=keyword_sql.NOT_MENDED),)
+        empty = {"mended": keyword_sql.NOT_MENDED, "named": keyword_sql.NONE_NAMED}
+        return (fill(keyword_sql.NO_LEXICAL, **empty),)
     is_tiny = facts.is_readable and facts.chunks <= EVERY_LEXEME_UP_TO
     words = _words(mends=facts.has_trigrams, in_folders=bool(scope.rules))
     reach = keyword_sql.reach(depth)
@@ -289,6 +290,7 @@ def _lexical(reach: keyword_sql.Reach, *, every: bool, filters: str, depth: int)
         **asdict(reach),
         filters=filters or "TRUE",
         heading=keyword_sql.HEADING,
+        named=keyword_sql.NAMED,
         k1=keyword_sql.K1,
         b=keyword_sql.B,
         depth=int(depth),
@@ -338,10 +340,15 @@ def _best(knobs: Knobs) -> float:
 
 
 def _score(knobs: Knobs) -> str:
+    keywords = int(knobs.keyword_weight) / 100
     if knobs.fusion == Fusion.RRF:
-        keywords = int(knobs.keyword_weight) / 100
         return fill(sql.RRF, k=int(knobs.rrf_k), keywords=keywords, meaning=1 - keywords)
-    return sql.CONVEX
+    return fill(sql.CONVEX, keywords=keywords, meaning=1 - keywords)
+
+
+def _identified(identifiers: Sequence[str]) -> str:
+    """How much of the identifiers that are asked for a chunk holds, where there are any."""
+    return fill(sql.IDENTIFIED, quoted_lexeme=sql.quoted("lexeme")) if identifiers else "0"
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:

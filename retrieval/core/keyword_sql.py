@@ -182,8 +182,9 @@ NOT_MENDED = (
 # held, sized: ts_rank of a single word is the sum of 1/n^2 up to its frequency, over pi^2/6:
 #   that gives the frequency back, exactly, up to the 255 positions that a tsvector keeps.
 #   Divided by the length of the vector (2) it gives the length. Both cost a tenth of unnest().
+# named: sections whose heading is a name that is asked for; less where only another case is.
 # scored: the pool by exact BM25, of a word the best of its lexemes; one in a title, heading or
-#   alias counts HEADING more.
+#   alias counts HEADING more. Sections that are meant by their name stay in it.
 # trust: best score over what a passage with every word of the question once would have; 1
 #   for questions with identifiers, whose parts no single passage needs to hold.
 LEXICAL = """
@@ -255,6 +256,7 @@ average AS MATERIALIZED (
         SELECT avg(length) FROM (SELECT min(length) AS length FROM sized GROUP BY id) AS each
     ), 1)::float AS length FROM corpus
 ),
+named AS MATERIALIZED ({named}),
 scored AS MATERIALIZED (
     SELECT id, sum(score) AS score FROM (
         SELECT sized.id, max(idf * (
@@ -265,7 +267,7 @@ scored AS MATERIALIZED (
         FROM sized CROSS JOIN average
         GROUP BY sized.id, place
     ) AS by_word
-    GROUP BY id ORDER BY score DESC, id LIMIT {depth}
+    GROUP BY id ORDER BY id IN (SELECT chunk_id FROM named) DESC, score DESC, id LIMIT {depth}
 ),
 lexical AS MATERIALIZED (
     SELECT id AS chunk_id, score, row_number() OVER (ORDER BY score DESC, id) AS rank,
@@ -286,9 +288,19 @@ trust AS MATERIALIZED (
         AND words.word NOT IN (SELECT typed FROM mended WHERE typed IS NOT NULL)
 )"""
 
+NAMED = """
+    SELECT pool.id AS chunk_id, CASE WHEN last.heading ~ ANY(%(sections)s::text[])
+        THEN 1.0 ELSE 0.5 END AS share
+    FROM pool JOIN vault_chunk c ON c.id = pool.id CROSS JOIN LATERAL (
+        SELECT right(c.heading_path[cardinality(c.heading_path)], 200) AS heading
+    ) AS last
+    WHERE cardinality(%(sections)s::text[]) > 0 AND last.heading ~* ANY(%(sections)s::text[])"""
+NONE_NAMED = "SELECT NULL::bigint AS chunk_id, 0.0 AS share WHERE FALSE"
+
 NO_LEXICAL = """
 mended AS ({mended}),
 terms AS (SELECT NULL::text AS lexeme, FALSE AS is_rare WHERE FALSE),
+named AS ({named}),
 trust AS (SELECT 1 AS share),
 lexical AS (
     SELECT NULL::bigint AS chunk_id, NULL::float AS score, NULL::bigint AS rank,

@@ -108,7 +108,7 @@ meaning AS MATERIALIZED (
 LIKED = """
 best AS MATERIALIZED (
     SELECT fused.chunk_id, fused.list, foreigners.share * {likeness} AS weight
-    FROM fused CROSS JOIN shares CROSS JOIN (
+    FROM fused CROSS JOIN (
         SELECT avg(is_foreign::int) AS share FROM fused WHERE vector_rank IS NOT NULL
     ) AS foreigners
     WHERE fused.list IS NOT NULL AND foreigners.share >= {few}
@@ -120,7 +120,7 @@ liked AS MATERIALIZED (
 ),
 refined AS MATERIALIZED (
     SELECT fused.chunk_id, fused.note_id, fused.is_foreign, fused.lexical_rank,
-        fused.vector_rank, fused.lexical_scaled, fused.bm25, fused.cosine,
+        fused.vector_rank, fused.lexical_scaled, fused.bm25, fused.cosine, fused.held,
         COALESCE(liked.scaled, fused.meaning_scaled) AS meaning_scaled
     FROM fused LEFT JOIN liked ON liked.chunk_id = fused.chunk_id
 )"""

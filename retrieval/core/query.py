@@ -23,6 +23,18 @@ _WIKILINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*\D).{5,}", re.DOTALL)
 _SIGN = re.compile(r"[^\w\s.,;:!?'’]|\w['’]\w")
 _WORD = re.compile(r"\w*[^\W_]\w*")
+_LONG_NUMBER = re.compile(r"(?<![\w.,-])\d{5,18}(?![\w-]|[.,]\d)")
+_AROUND = "\"'`.,;:!?()[]{}<>«»“”* \t\n"
+# The shape of an identifier: is_valid, QuerySet, --exclude, a.b, E012, ADMINS.
+_SHAPED = re.compile(
+    r"\w_\w|[a-z][A-Z]|^--?[A-Za-z]|[A-Za-z]-?\d|\d[A-Za-z]|\w[./:\\]\w|^[A-Z]{4,}$"
+)
+_MOST_NAMES, _LONGEST_NAME = 8, 100
+# Around a name in a heading: where it stands, and what it is.
+_BEFORE = (
+    r"(?:^|[>/:|–—]\s*|\y(?:class|def|function|method|setting|option|the)\s+)\W{0,3}(?:\w+\.)*"
+)
+_AFTER = r"(?:\([^()]*\))?\W{0,3}$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +111,31 @@ def names_in(query: ParsedQuery) -> tuple[str, ...]:
 
 
 def identifiers_in(text: str) -> tuple[str, ...]:
-    """The lexemes of whole identifiers in `text`, such as `cvezz2021zz3281` for CVE-2021-3281.
+    """The lexemes of whole identifiers in `text`, such as `cvezz2021zz3281` for CVE-2021-3281,
+    and of long numbers.
 
     Their joints are written as letters (vault/core/lexical.py), which words have as well:
-    `pizza` is none.
+    `pizza` is none. A number of four digits is mostly a year.
     """
     words = {word.casefold() for word in _WORD.findall(text)}
     made = (token for token in query_tokens(text) if "zz" in token or "zx" in token)
-    return tuple(token for token in made if token not in words)
+    numbers = _LONG_NUMBER.findall(text)
+    return tuple(dict.fromkeys((*(token for token in made if token not in words), *numbers)))
+
+
+def sections_meant(query: ParsedQuery) -> tuple[str, ...]:
+    """Regular expressions (PostgreSQL's) of headings that a section has whose name is asked for.
+
+    A name is the whole of a short query, or what has the shape of an identifier in it:
+    `QuerySet`, `is_valid`, `--exclude`, `a.b`, `ADMINS`. A heading is a name when it says
+    nothing else, but for where it stands (`Settings > ADMINS`), what it is (`class QuerySet`)
+    and brackets.
+    """
+    parts = [word.strip(_AROUND) for word in query.text.split()]
+    whole = [query.text.strip(_AROUND)] if len(parts) <= _MOST_NAMES else []
+    names = dict.fromkeys((*whole, *(part for part in parts if _SHAPED.search(part))))
+    usable = [name for name in names if _WORD.search(name) and len(name) <= _LONGEST_NAME]
+    return tuple(_BEFORE + phrase_pattern(name) + _AFTER for name in usable[:_MOST_NAMES])
 
 
 def phrase_pattern(phrase: str) -> str:

@@ -109,16 +109,13 @@ BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 # Min-max gives the best keyword hit full marks even when it holds one word of six: its half
 # counts as much as the words of the question were found (`trust`), at least half of it. A
 # chunk in another language cannot hold them: what its meaning promises stands in, so that
-# it is level with the hits in the language of the question where there are any. Of a question
-# with an identifier that few chunks hold, keywords count IDENTIFIED times as much: the nearest
-# vector to a number is any other number.
-IDENTIFIED = 1.4
+# it is level with the hits in the language of the question where there are any.
 CONVEX = """
-    shares.words * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
+    {keywords} * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
         COALESCE(fused.lexical_scaled, 0),
         CASE WHEN fused.is_foreign AND EXISTS (SELECT 1 FROM lexical)
             THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
-    ) + (1 - shares.words) * COALESCE(fused.meaning_scaled, 0)"""
+    ) + {meaning} * COALESCE(fused.meaning_scaled, 0)"""
 FOREIGN = """(c.text_config::text = ANY(%(foreign)s) OR (
     c.text_config::text = 'simple' AND {by_script}))"""
 HAS_SCRIPT = "c.content ~ %(script)s"
@@ -145,17 +142,20 @@ AS_TYPED = """(CASE WHEN (SELECT c.content FROM vault_chunk c WHERE c.id = fused
     ILIKE %(as_typed)s THEN {bonus} ELSE 0 END)"""
 DATED = "(CASE WHEN {condition} THEN {bonus} ELSE 0 END)"
 
-# shares: what keywords are of the score.
+# What a passage gains as a share of the best score: one that holds the identifiers asked for,
+# since the nearest vector to a number is any other number; and the section of that name.
+HELD_BONUS, NAMED_BONUS = 0.3, 0.5
+# Of the identifiers in the question that few chunks hold, the share that chunk `c` holds.
+IDENTIFIED = """(SELECT COALESCE(avg((c.tsv @@ rare.word)::int), 0) FROM (
+        SELECT {quoted_lexeme}::tsquery AS word FROM terms
+        WHERE is_rare AND lexeme = ANY(%(identifiers)s)
+    ) AS rare)"""
+NAMED = """COALESCE((SELECT named.share FROM named WHERE named.chunk_id = fused.chunk_id), 0)"""
 FUSED = """
-shares AS MATERIALIZED (
-    SELECT CASE WHEN EXISTS (
-        SELECT 1 FROM terms WHERE lexeme = ANY(%(identifiers)s) AND is_rare
-    ) THEN LEAST(1, {keywords} * {identified}) ELSE {keywords} END AS words
-),
 fused AS MATERIALIZED (
     SELECT c.id AS chunk_id, c.note_id, ({foreign}) AS is_foreign, both_arms.list,
         both_arms.lexical_rank, both_arms.vector_rank, both_arms.lexical_scaled,
-        both_arms.meaning_scaled, both_arms.bm25, both_arms.cosine
+        both_arms.meaning_scaled, both_arms.bm25, both_arms.cosine, {identified} AS held
     FROM (
         SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id, meaning.list,
             lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
@@ -167,9 +167,10 @@ fused AS MATERIALIZED (
 )"""
 PLACED = """
 placed AS MATERIALIZED (
-    SELECT fused.*, ({score}) * {standing} + {dated} + {as_typed} AS score,
+    SELECT fused.*, ({score}) * {standing} + {dated} + {as_typed}
+            + {held_bonus} * fused.held + {named_bonus} * {named} AS score,
         fused.note_id IN (SELECT note_id FROM titled) AS exact
-    FROM {table} AS fused CROSS JOIN shares JOIN vault_note n ON n.id = fused.note_id
+    FROM {table} AS fused JOIN vault_note n ON n.id = fused.note_id
 )
 SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),

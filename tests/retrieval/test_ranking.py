@@ -115,6 +115,59 @@ def test_a_rare_identifier_decides_before_what_is_merely_near(cast: Cast) -> Non
     assert found[0].note_id == meant.pk
 
 
+def test_what_holds_the_number_asked_for_comes_before_what_speaks_of_its_like(cast: Cast) -> None:
+    """Although the others are nearer."""
+    model = make_embedding_model()
+    for number in range(3):
+        other = write_note(cast.vault, f"other{number}.md", f"Of ticket and release {number}.")
+        give(other, model, direction(0.9 - number / 100))
+    meant = write_note(cast.vault, "meant.md", "Number 35809: a crash of long pages of text.")
+    give(meant, model, direction(0.45))
+    found = search_both(cast, model, "the release of #35809", direction(1.0))
+    assert found[0].note_id == meant.pk
+
+
+@pytest.mark.parametrize(
+    ("asked", "heading"),
+    [
+        ("ADMINS", "Settings > ADMINS"),
+        ("remove", "Sets: remove(*names)"),
+        ("what does the QuerySet class do", "class QuerySet"),
+        ("--dry-run", "Options > `--dry-run`"),
+        ("weekly report", "Work: Weekly report"),
+    ],
+)
+def test_the_section_of_the_name_asked_for_comes_first(
+    cast: Cast, asked: str, heading: str
+) -> None:
+    """Before those that hold its words more often, and before its name in another case."""
+    model = make_embedding_model()
+    words = " ".join(heading.split()[-1:])
+    for number in range(4):
+        often = write_note(
+            cast.vault, f"often{number}.md", f"{asked} {words} {asked} {words} and {number}."
+        )
+        give(often, model, direction(0.9 - number / 100))
+    other_case = write_note(
+        cast.vault, "case.md", f"What is said of {asked}.", title=heading.swapcase()
+    )
+    meant = write_note(cast.vault, "meant.md", f"What is said of {asked}.", title=heading)
+    give(other_case, model, direction(0.5))
+    give(meant, model, direction(0.5))
+    found = search_both(cast, model, asked, direction(1.0))
+    assert found[0].note_id == meant.pk
+
+
+def test_a_section_is_not_meant_whose_heading_says_more_than_the_name(cast: Cast) -> None:
+    model = make_embedding_model()
+    nearer = write_note(cast.vault, "nearer.md", "ADMINS are told.", title="Sending")
+    longer = write_note(cast.vault, "longer.md", "ADMINS are told.", title="Why ADMINS is a list")
+    give(nearer, model, direction(0.9))
+    give(longer, model, direction(0.2))
+    found = {c.note_id: c for c in search_both(cast, model, "ADMINS", direction(1.0))}
+    assert found[longer.pk].score <= 1
+
+
 def test_a_keyword_hit_that_is_fairly_near_counts_as_such(cast: Cast) -> None:
     """Of the vectors only the nearest two are listed: the other hits are measured."""
     model = make_embedding_model()

@@ -93,6 +93,7 @@ def test_names_in_a_query_are_the_whole_phrases_links_and_identifiers() -> None:
         ("is CVE-2021-3281 fixed", ("cvezz2021zz3281",)),
         ("what does --exclude do", ("zxmzxmexclude",)),
         ("C++ or a_b.c", ("czxpzxp", "azzbzzc")),
+        ("ticket #35809, of 2024, took 1,000,000 or 12345-6", ("zz12345zz6", "35809")),
         ("pizza, jazz and a zxing puzzle", ()),
         ("a state-of-the-art pump", ()),
         ("", ()),
