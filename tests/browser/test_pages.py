@@ -67,19 +67,44 @@ def test_an_answer_is_accessible_with_its_passage_open_and_its_steps(
     sign_in: SignIn, owner: User, pond: Vault, searching_model: ChatModel
 ) -> None:
     page = sign_in(owner)
+    page.emulate_media(reduced_motion="reduce")  # a colour on its way is no contrast
     ask(page, QUESTION)
     answer = page.locator(".answer").last
     expect(answer).to_have_attribute("data-status", "done")
     assert troubles_of(page) == []
-    answer.locator("a.cite").first.focus()
-    expect(page.get_by_role("dialog", name="Passage")).to_be_visible()
+    chip, card = answer.locator("a.cite").first, page.get_by_role("dialog", name="Passage")
+    chip.focus()
+    expect(card).to_be_visible()
     assert troubles_of(page) == []
+    page.keyboard.press("Enter")
+    expect(card.get_by_role("link", name="Open at the passage")).to_be_focused()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Passage")).to_be_hidden()
+    expect(card).to_be_hidden()
+    expect(chip).to_be_focused()
     page.get_by_text("How this was found").click()
     expect(page.get_by_text(re.compile("candidates?"), exact=False).first).to_be_visible()
     assert troubles_of(page) == []
     _search_again(page, searching_model)
+    _end_without_an_answer(page, searching_model)
+
+
+def _end_without_an_answer(page: Page, model: ChatModel) -> None:
+    """Settings, an answer that failed, and one that the notes do not hold."""
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    page.get_by_role("link", name="Chat settings").first.click()
+    expect(page.get_by_role("dialog", name="Chat settings")).to_be_visible()
+    assert troubles_of(page) == []
+    page.keyboard.press("Escape")
+    page.emulate_media(color_scheme="light")
+    ChatModel.objects.filter(pk=model.pk).update(name="say:He waits.|fail:rate_limited")
+    ask(page, "Whom does the heron wait for?")
+    expect(page.locator(".answer").last).to_have_attribute("data-status", "failed")
+    assert troubles_of(page) == []
+    page.locator("#chat-ask [name=mode]").select_option("notes_only")
+    page.emulate_media(color_scheme="dark")
+    ask(page, "Who won the chess championship of Mongolia in 1931?")
+    expect(page.get_by_text("The nearest notes, which may be about")).to_be_visible()
+    assert troubles_of(page) == []
 
 
 def _search_again(page: Page, model: ChatModel) -> None:

@@ -49,7 +49,7 @@ class Chat {
     });
     this.watch = setInterval(() => this.lookAfterSilent(), LOOK_EVERY);
     this.thread.begin(hash);
-    if (matchMedia("(pointer: fine)").matches) this.composer.text.focus(); // no keyboard over a phone's page
+    this.composer.focus();
     const begun = root.querySelector("[data-open-now]"); // open without scripts, and then over nothing
     begun?.close();
     begun?.showModal();
@@ -64,8 +64,6 @@ class Chat {
     this.composer.running(this.runs.size > 0);
   }
 
-  /* Asking. */
-
   ask(what) {
     if (this.over) this.composer.refuse(this.words[this.over]);
     if (this.over || this.composer.isRunning) return;
@@ -75,6 +73,7 @@ class Chat {
     const frame = { type: "ask", id, conversation: this.conversation, temporary: "temporary" in this.root.dataset, ...this.composer.choices(), ...fields };
     this.asked = { id, frame, answer, undo, isSent: false };
     if (!turn) this.composer.clear();
+    else this.composer.focus(); // what had it is gone
     this.composer.running(true);
     this.thread.stage(answer, frame.mode === "no_notes" ? this.words.writing : this.words.searching);
     this.sendAsked();
@@ -99,8 +98,6 @@ class Chat {
     if (!frame.again && !frame.continue && !frame.edit) this.composer.giveBack(frame.text, why);
     else this.composer.refuse(why);
   }
-
-  /* Frames. */
 
   onFrame(frame) {
     if (["accepted", "refused", "attached", "title"].includes(frame.type)) this[frame.type](frame);
@@ -231,8 +228,6 @@ class Chat {
     answer.querySelector("[data-stage]").textContent = end.type === "error" ? `${end.text} ${end.mend}` : "";
   }
 
-  /* The line. */
-
   onState(state) {
     clearTimeout(this.lossTimer);
     const banner = this.root.querySelector("[data-offline]");
@@ -250,7 +245,7 @@ class Chat {
     if (state === "lost" && this.socket.attempt === 1) this.checkSignIn();
   }
 
-  /** The server will not talk to this reader again: what was typed stays, nothing pretends to run. */
+  /** The server will not talk to this reader again: what was typed stays. */
   closeDown(state) {
     this.over = state;
     if (this.asked) this.takeBack(this.words[state]);
@@ -272,8 +267,6 @@ class Chat {
     run.heard = Date.now();
     this.socket.send({ type: "attach", id: state.run, conversation: state.conversation, run: state.run, after: state.seq });
   }
-
-  /* The page. */
 
   address() {
     return `${this.root.dataset.conversationUrl}${this.conversation}`;

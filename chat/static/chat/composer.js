@@ -40,6 +40,10 @@ export class Composer {
     this.grow();
   }
 
+  focus() {
+    if (matchMedia("(pointer: fine)").matches) this.text.focus(); // no keyboard over a phone's page
+  }
+
   keepDraft() {
     const text = [this.queued, this.text.value].filter(Boolean).join("\n\n");
     if (text) localStorage.setItem(this.key, text);

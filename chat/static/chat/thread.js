@@ -18,19 +18,22 @@ export class Thread {
     this.following = true;
     on(this.scroll, "scroll", () => this.onScroll(), { passive: true });
     on(this.latest, "click", () => this.toEnd());
+    on(this.list, "click", ({ target }) => { if (target.closest("summary")) this.following = false; }); // it opens where it stands
     new ResizeObserver(() => this.keepUp()).observe(this.list);
     this.addCopyButtons(this.list);
   }
 
+  get isAtEnd() {
+    return this.scroll.scrollHeight - this.scroll.clientHeight - this.scroll.scrollTop < NEAR;
+  }
+
   onScroll() {
-    const rest = this.scroll.scrollHeight - this.scroll.clientHeight - this.scroll.scrollTop;
-    this.following = rest < NEAR;
-    this.latest.hidden = this.following;
+    this.latest.hidden = this.following = this.isAtEnd;
   }
 
   keepUp() {
     if (this.following) this.scroll.scrollTop = this.scroll.scrollHeight;
-    else this.latest.hidden = false;
+    else this.latest.hidden = this.isAtEnd;
   }
 
   toEnd() {
@@ -77,8 +80,7 @@ export class Thread {
   }
 
   stage(answer, text) {
-    const place = answer.querySelector("[data-stage-text]") ?? answer.querySelector("[data-stage] > span:last-child");
-    if (place) place.textContent = text;
+    answer.querySelector("[data-stage-text]").textContent = text;
   }
 
   /** A step of the model, in the place of what was told of it before. */
@@ -119,10 +121,12 @@ export class Thread {
   finish(answer, fresh) {
     const prose = answer.querySelector("[data-prose]");
     const next = fresh.querySelector("[data-prose]");
+    const focused = document.activeElement;
     this.addCopyButtons(fresh);
     if (prose.innerHTML.trim() === next.innerHTML.trim()) next.replaceWith(prose);
     answer.closest(".turn").replaceWith(fresh);
     window.htmx?.process(fresh);
+    if (prose.contains(focused)) focused.focus({ preventScroll: true });
     this.keepUp();
   }
 

@@ -41,7 +41,7 @@ def test_a_note_that_has_not_changed_needs_no_word(source: Source) -> None:
 
 def test_the_line_of_a_model_on_the_passage_comes_along(source: Source, cast: Cast) -> None:
     chunk = Chunk(vault=cast.vault, note_id=source.note_id, ordinal=0, content=BODY)
-    chunk.heading_path = ["Pump"]
+    chunk.heading_path, chunk.start_line, chunk.end_line = ["Pump"], 1, 5
     chunk.start, chunk.end, chunk.tokens, chunk.summary = 0, len(BODY), 9, "When the pump failed."
     chunk.save()
     Source.objects.filter(pk=source.pk).update(chunk=chunk)
