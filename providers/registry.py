@@ -141,7 +141,7 @@ def endpoints_of(provider: Provider, *, limits: TimeLimits | None = None) -> lis
     """All of its servers, the first one first. Raises NotConfigured."""
     state = availability(provider)
     if not state.is_available:
-        raise NotConfigured(f"{provider.name}: {state.reason}")
+        raise NotConfigured(f"{provider.name}: {state.reason.rstrip('.')}.")
     if provider.kind in LOCAL_KINDS:
         return [Endpoint(kind=provider.kind)]
     urls, is_trusted = base_urls_of(provider)

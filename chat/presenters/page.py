@@ -33,11 +33,15 @@ MOST_NAMED = 2
 
 @dataclass(frozen=True, slots=True)
 class VaultChoice:
-    """A readable vault; `is_chosen`: the next question is asked of it."""
+    """A readable vault; `is_chosen`: the next question is asked of it.
+
+    `notes` of its `all_notes` are found by search.
+    """
 
     slug: str
     name: str
     notes: int
+    all_notes: int
     url: str
     is_chosen: bool
 
@@ -216,6 +220,7 @@ def _vaults(user: User, chosen: Sequence[str] | None) -> list[VaultChoice]:
             slug=vault.slug,
             name=vault.name,
             notes=counts.get(vault.pk, (0, 0))[1],
+            all_notes=counts.get(vault.pk, (0, 0))[0],
             url=reverse("vault", args=[vault.slug]),
             is_chosen=vault.slug in wanted,
         )

@@ -32,7 +32,7 @@ def now(source: Source) -> NoteNow:
 
 
 def change(source: Source, **fields: Any) -> None:
-    Note.objects.filter(pk=source.note_id).update(**fields)
+    Note.objects.filter(source=source).update(**fields)
 
 
 def test_a_note_that_has_not_changed_needs_no_word(source: Source) -> None:
@@ -40,7 +40,7 @@ def test_a_note_that_has_not_changed_needs_no_word(source: Source) -> None:
 
 
 def test_the_line_of_a_model_on_the_passage_comes_along(source: Source, cast: Cast) -> None:
-    chunk = Chunk(vault=cast.vault, note_id=source.note_id, ordinal=0, content=BODY)
+    chunk = Chunk(vault=cast.vault, note=source.note, ordinal=0, content=BODY)
     chunk.heading_path, chunk.start_line, chunk.end_line = ["Pump"], 1, 5
     chunk.start, chunk.end, chunk.tokens, chunk.summary = 0, len(BODY), 9, "When the pump failed."
     chunk.save()
@@ -56,7 +56,7 @@ def test_a_passage_is_old_only_once_its_own_text_is_gone(source: Source) -> None
 
 
 def test_a_note_that_is_gone_has_no_text_any_more(source: Source) -> None:
-    Note.objects.filter(pk=source.note_id).delete()
+    Note.objects.filter(source=source).delete()
     assert now(source).is_old
 
 
