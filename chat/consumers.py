@@ -23,14 +23,18 @@ from chat.core.events import EventType, RunIds, to_wire
 from chat.database import in_database, own_database_thread
 from chat.endings import rights_lost_after
 from chat.gathering import seconds_to_beat
+from chat.organising import come_back, leave
 from chat.rights import Caller, CloseCode, caller_of_session, permission_of
 from chat.runs import Runs, SignedOut, decide_step, runs_here
+from chat.tasks import request_early_sweep
 
 LARGEST_FRAME = 100_000
 # Bytes sent since the client last said anything. Daphne queues without end for a client
 # that does not read; one that is closed here attaches again and misses nothing.
 MOST_UNHEARD = 1_000_000
 MOST_FOLLOWED = 8
+# What browsers say when a page goes away: it was closed, loaded anew or left for another.
+GOING_AWAY = 1001
 CHECK_EVERY = 1.0
 # Seconds that a stream goes on while the database cannot say whether it may.
 MOST_UNCHECKED = 10.0
@@ -69,6 +73,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._naming: set[asyncio.Task[None]] = set()
         self._watch: asyncio.Task[None] | None = None
         self._unheard = 0
+        self._temporary: set[UUID] = set()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
@@ -85,6 +90,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def disconnect(self, code: int) -> None:
         self._leave_all()
+        if code == GOING_AWAY and self._temporary:
+            async with own_database_thread():
+                await in_database(self._leave_temporary)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Check the frame and the caller, then carry out the command."""
@@ -119,6 +127,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 "title": turn.title,
             }
         )
+        if turn.ask.temporary:
+            self._temporary.add(turn.ids.conversation)
         self._follow(turn.ids, after=0)
 
     async def attach(self, frame: dict[str, Any]) -> None:
@@ -127,6 +137,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         run = parse_uuid(frame.get("run"), name="run")
         after = parse_seq(frame.get("after"))
         found = await self._runs.attach(conversation, run, caller=self._me)
+        if found.is_temporary:
+            self._temporary.add(conversation)
+            await in_database(come_back, self._me.user_id, [conversation])
         run_id = str(found.run.run) if found.run else None
         await self._say({"type": "attached", "run": run_id, "status": found.status})
         if found.run is not None:
@@ -143,6 +156,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await in_database(decide_step, run, number, decision, caller=self._me)
 
     async def ping(self, frame: dict[str, Any]) -> None:
+        if self._temporary:  # the tab that told that it went may have been another one
+            await in_database(come_back, self._me.user_id, self._temporary)
         await self._say({"type": "pong"})
 
     # Following
@@ -246,6 +261,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             task.cancel()
         if self._watch is not None and self._watch is not asyncio.current_task():
             self._watch.cancel()
+
+    def _leave_temporary(self) -> None:
+        if leave(self._me.user_id, self._temporary):
+            request_early_sweep()
 
     async def _check_caller(self) -> None:
         may = await in_database(permission_of, self._me)

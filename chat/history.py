@@ -80,8 +80,8 @@ def open_turn(user: User, ask: Ask, *, owner_process: str, lease_seconds: float)
                 owner_process=owner_process,
                 lease_until=Now() + timedelta(seconds=lease_seconds),
             )
-            conversation.leaf = answer.pk
-            conversation.save(update_fields=["leaf", "updated"])
+            conversation.leaf, conversation.left = answer.pk, None
+            conversation.save(update_fields=["leaf", "left", "updated"])
     except IntegrityError as error:
         if "run_one_active_in_conversation" in str(error):
             raise Refused("run_active", RUN_ACTIVE) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from uuid import UUID
 
@@ -19,6 +20,9 @@ from chat.runs import delete_conversation
 
 # A temporary conversation after its last use, and a deleted one: then they are gone for good.
 KEPT_FOR = timedelta(days=1)
+# A temporary conversation after its tab was closed: who loads the page anew, or reads a note
+# and comes back, finds it.
+LEFT_FOR = timedelta(minutes=10)
 LONGEST_TITLE = 200  # characters, as the column has it
 LONGEST_FOLDER = 80
 MOST_FOLDERS = 200
@@ -108,10 +112,24 @@ def restore(user: User, conversation_id: UUID) -> Conversation:
     return own_conversation(user, conversation_id)
 
 
+def leave(user_id: int, conversation_ids: Collection[UUID]) -> bool:
+    """A tab that showed these was closed; whether a temporary one among them ends now."""
+    mine = Conversation.objects.filter(owner_id=user_id, pk__in=conversation_ids)
+    return bool(mine.filter(temporary=True).update(left=Now()))
+
+
+def come_back(user_id: int, conversation_ids: Collection[UUID]) -> None:
+    """A tab that shows these is open."""
+    mine = Conversation.objects.filter(owner_id=user_id, pk__in=conversation_ids)
+    mine.exclude(left=None).update(left=None)
+
+
 def sweep_conversations() -> int:
-    """Delete for good what was deleted, or temporary and unused, for a day. How many wait."""
+    """Delete for good what was deleted, or temporary and unused, for a day, and what is
+    temporary and was left. How many wait."""
     waiting = Conversation.objects.filter(Q(temporary=True) | Q(deleted__isnull=False))
     is_due = Q(deleted__lt=Now() - KEPT_FOR) | Q(temporary=True, updated__lt=Now() - KEPT_FOR)
+    is_due |= Q(temporary=True, left__lt=Now() - LEFT_FOR)
     for conversation in waiting.filter(is_due).exclude(runs__state="active").iterator():
         delete_conversation(conversation)
     return waiting.count()

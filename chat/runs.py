@@ -62,6 +62,7 @@ class Attached:
 
     run: RunIds | None
     status: str
+    is_temporary: bool = False
 
 
 class Runs:
@@ -272,10 +273,10 @@ def _attach(conversation_id: UUID, run_id: UUID | None, caller: Caller) -> Attac
     else:
         active = conversation.runs.active().select_related("message").first()
         if active is None:
-            return Attached(None, "idle")
+            return Attached(None, "idle", conversation.temporary)
         run = active
     check_sources(user, run.message_id)
-    return Attached(ids_of(run), run.message.status)
+    return Attached(ids_of(run), run.message.status, conversation.temporary)
 
 
 _installed: dict[asyncio.AbstractEventLoop, Runs] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.organising import KEPT_FOR, sweep_conversations
+from chat.organising import KEPT_FOR, LEFT_FOR, sweep_conversations
 from chat.providing import site_providing
 from chat.unanswered import check_open
 from vault import jobs
@@ -18,6 +18,11 @@ INDEXED_AGAIN = 20.0
 def request_sweep() -> Job:
     """Something was deleted, or is temporary: look when its time is over."""
     return jobs.want("chat_sweep", key="chat_sweep", after=KEPT_FOR.total_seconds())
+
+
+def request_early_sweep() -> Job:
+    """The tab of a temporary one was closed: look when it has not come back."""
+    return jobs.want("chat_sweep", key="chat_sweep", after=LEFT_FOR.total_seconds() + 1)
 
 
 def sweep_job(job: Job) -> Again | None:

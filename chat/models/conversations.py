@@ -63,6 +63,11 @@ class Conversation(models.Model):
     temporary = models.BooleanField(
         default=False, help_text=_("In no list and no search; deleted a day after its last use.")
     )
+    left = models.DateTimeField(
+        default=None,
+        null=True,
+        help_text=_("When a tab that showed a temporary one was closed; null: one is open again."),
+    )
     deleted = models.DateTimeField(
         default=None, null=True, help_text=_("Can be brought back for a while from then on.")
     )

@@ -15,6 +15,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from chat import consumers
+from chat.gathering import seconds_to_beat
 from chat.models import Conversation, Message
 from chat.threads import thread
 from providers.core.types import TextDelta, Usage, Withdrawal
@@ -119,9 +120,12 @@ async def test_a_stream_ends_for_who_has_no_session_any_more(
 async def test_a_socket_is_closed_also_when_its_run_was_deleted_before_anybody_looked(
     world: World, people: Cast
 ) -> None:
+    """The run ends between two looks, so that at the next one nothing is followed."""
     FakeChat.play(TextDelta("Going on"), asyncio.Event())
     socket = await world.socket(people.mate, check_every=1.0)
     await ask(socket)
+    now = asyncio.get_running_loop().time()
+    await asyncio.sleep(seconds_to_beat(now, 1.0))  # a look is taken now
     await end_session("delete", people, socket)
     assert await socket.hear_close() == 4401
 

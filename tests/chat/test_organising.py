@@ -17,19 +17,23 @@ from chat.history import open_turn
 from chat.models import Conversation, Folder, Message, Run
 from chat.organising import (
     KEPT_FOR,
+    LEFT_FOR,
     MOST_FOLDERS,
     choose_branch,
+    come_back,
     count_other_branches,
     delete_folder,
     keep_only_branch,
+    leave,
     make_folder,
+    mark,
     own_folder,
     put_away,
     rename_folder,
     restore,
     sweep_conversations,
 )
-from chat.tasks import LOOK_EVERY, request_sweep, sweep_job
+from chat.tasks import LOOK_EVERY, request_early_sweep, request_sweep, sweep_job
 from tests.cast import Cast
 from tests.chat.pages import add_answer, add_turn, browser, make_conversation
 from vault.jobs import Again
@@ -279,10 +283,34 @@ def test_the_sweep_deletes_what_is_due_and_nothing_else(cast: Cast) -> None:
     assert Conversation.objects.get(title="old") == kept
 
 
+def test_what_was_left_is_swept_unless_somebody_came_back(cast: Cast) -> None:
+    titles = ("left", "back", "used", "just left", "kept", "theirs")
+    made = {
+        t: Conversation.objects.create(owner=cast.owner, title=t, temporary=True) for t in titles
+    }
+    mark(made["kept"], "keep")
+    ids = {title: conversation.pk for title, conversation in made.items()}
+    assert not leave(cast.mate.pk, ids.values())
+    assert not leave(cast.owner.pk, [ids["kept"]])
+    assert leave(cast.owner.pk, [pk for title, pk in ids.items() if title != "theirs"])
+    long_left = timezone.now() - LEFT_FOR - timedelta(minutes=1)
+    Conversation.objects.exclude(left=None).exclude(title="just left").update(left=long_left)
+    come_back(cast.mate.pk, ids.values())
+    come_back(cast.owner.pk, [ids["back"]])
+    ask = Ask("Why?", conversation=ids["used"])
+    open_turn(cast.owner, ask, owner_process="here", lease_seconds=60)
+    Run.objects.update(state="ended")
+    assert sweep_conversations() == 4
+    assert set(Conversation.objects.values_list("title", flat=True)) == set(titles) - {"left"}
+
+
 def test_the_sweep_comes_back_while_something_waits(cast: Cast) -> None:
     job = request_sweep()
     assert request_sweep().pk == job.pk
     assert Job.objects.get().run_after is not None
+    assert request_early_sweep().pk == job.pk
+    soon = timezone.now() + LEFT_FOR + timedelta(minutes=1)
+    assert Job.objects.filter(run_after__lt=soon).exists()
     Conversation.objects.create(owner=cast.owner, temporary=True)
     assert sweep_job(job) == Again(after=LOOK_EVERY)
     Conversation.objects.all().delete()
@@ -292,7 +320,8 @@ def test_the_sweep_comes_back_while_something_waits(cast: Cast) -> None:
 def test_a_temporary_chat_says_what_it_is_and_is_in_no_list(cast: Cast) -> None:
     client = browser(cast.owner)
     page = client.get(reverse("home"), {"temporary": "1"}).content.decode()
-    assert "deleted a day after its last question" in page
+    assert "deleted ten minutes after you close it" in page
+    assert "a day after its last question at the latest" in page
     assert 'name="temporary" value="1"' in page
     assert Job.objects.filter(kind="chat_sweep").exists()
     made = Conversation.objects.create(owner=cast.owner, title="Secret plan", temporary=True)
