@@ -235,16 +235,38 @@ def test_a_natural_question_with_absent_words(cast: Cast, query: str, expected: 
     assert find(cast, ABSENT_WORDS, query)[0] == expected
 
 
+MEANING = {
+    "pompa.md": "# Pompa\n\nLa riparazione della pompa è stata spostata a giovedì 12 giugno.",
+    "factura.md": "# Factura\n\nLa factura del taller se paga el último viernes del mes.",
+    "棚卸.md": "# 棚卸\n\n来月の棚卸は第二倉庫から始める。",
+    "Cluster.md": "# Kubernetes\n\nOur kubernetes cluster runs the web service.",
+    "Payroll.md": "# Payroll export\n\nThe nightly job puts the employee file on the sftp drop.",
+    "Seals.md": (
+        "# Section on seals\n\nWhich seals a machine has, and when each of the seals is replaced."
+    ),
+    "Billing.md": "# Billing roles\n\nThe approver signs the batch. The owner answers for it.",
+}
+
+OF_MEANING = [
+    ("When was the pump repair moved to?", "pompa.md"),
+    ("On what day is the workshop invoice paid?", "factura.md"),
+    ("коли оплачують рахунок майстерні", "factura.md"),
+    ("which warehouse first in the stock count next month", "棚卸.md"),
+    ("k8s", "Cluster.md"),
+    ("Which staff file does the payroll write at night?", "Payroll.md"),
+]
+
+# Two turns of a conversation, and the note that the second one is about.
+OF_FOLLOW_UPS = [
+    (("What are the roles in billing?", "what about the approver?"), "Billing.md"),
+    (("What are the roles in billing?", "and the owner?"), "Billing.md"),
+    (("What are the roles in billing?", "wrong, I meant the section on seals"), "Seals.md"),
+    (("What does the machine file say of seals?", "ERR_CONN_RESET"), "Health.md"),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("When was the pump repair moved to?", "pompa.md"),
-        ("On what day is the workshop invoice paid?", "factura.md"),
-        ("k8s", "Cluster.md"),
-    ],
-)
-def test_meaning_crosses_languages_and_abbreviations(cast: Cast, query: str, expected: str) -> None:
+def test_meaning_crosses_languages_and_abbreviations(cast: Cast) -> None:
     from providers.presets import load_presets
     from providers.registry import default_embedding_model
     from vault.embedding import embed_pending
@@ -252,17 +274,13 @@ def test_meaning_crosses_languages_and_abbreviations(cast: Cast, query: str, exp
     load_presets()
     cast.vault.embedding_model = default_embedding_model()
     cast.vault.save()
-    notes = {
-        "pompa.md": "# Pompa\n\nLa riparazione della pompa è stata spostata a giovedì 12 giugno.",
-        "factura.md": "# Factura\n\nLa factura del taller se paga el último viernes del mes.",
-        "Cluster.md": "# Kubernetes\n\nOur kubernetes cluster runs the web service.",
-    }
-    for path, text in {**FILLER, **notes}.items():
+    for path, text in {**FILLER, **MEANING}.items():
         write_markdown(cast.vault, path, text)
     assert embed_pending(cast.vault.pk, most_seconds=120).left == 0
     scope = scope_for(cast.owner)
-    result = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
-    assert result.hits[0].path == expected
+    for query, expected in OF_MEANING:
+        result = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
+        assert result.hits[0].path == expected, query
     foreign = "Quelle est la capitale de la Mongolie ?"
     nothing = async_to_sync(search_notes)(foreign, scope=scope, mode=Mode.HYBRID, limit=5)
     assert nothing.hits == ()
