@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Three on two cores: tests of browsers and of processes wait more than they work, and each
+# of the two groups keeps one process of the tests busy for minutes.
+TEST_PROCESSES ?= 3
 
 .PHONY: run test check format clean
 
@@ -10,7 +13,7 @@ run: $(VENV)/.runtime
 	@exec $(BIN)/python manage.py up $(VAULT)
 
 test: $(VENV)/.development
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
 
 check: $(VENV)/.development
 	$(BIN)/ruff format --check .

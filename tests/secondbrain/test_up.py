@@ -22,7 +22,7 @@ import pytest
 from tests.live import ROOT, free_port
 
 PASSWORD = "a password for this test"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("processes")]
 
 
 class Install:

@@ -17,14 +17,19 @@ from retrieval.core.query import parse_query
 from retrieval.core.types import Knobs, Mode
 from retrieval.facts import scope_facts
 from tests.vault.folders import Folder, make_folder
-from tests.vault.processes import RunningWorker, running_worker, wait_until
+from tests.vault.processes import RunningWorker, patience, running_worker, wait_until
 from vault.core.types import Scope
 from vault.embedding import embed_pending
 from vault.generations import begin_switch
 from vault.index_tasks import request_new_model
 from vault.models import ChunkVector, Job, NoteVector, Vault
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("processes"),
+]
 
 NOTES = 120
 KILLS = 10
@@ -90,7 +95,10 @@ def test_search_never_notices_a_switch_whose_worker_is_killed_ten_times(tmp_path
         searcher.ask()
         return made.count() >= count
 
-    with running_worker("--no-watch", JOB_WORKERS="1") as worker:
+    # Each of the ten kills costs the lease that the dead worker held. At the end nothing is
+    # left that a stopped worker would have to finish.
+    quick = patience(JOB_LEASE=1.0, JOB_RING_AGAIN=0.7) | {"WORKER_STOP": "1"}
+    with running_worker("--no-watch", JOB_WORKERS="1", **quick) as worker:
         for kill in range(KILLS):
             least = 1 + kill * NOTES // (KILLS + 1)
             wait_until(partial(has_made, least), f"{least} vectors", seconds=90)
