@@ -77,7 +77,7 @@ def mark(request: HttpRequest, conversation_id: UUID, name: str) -> HttpResponse
     undo = OPPOSITES.get(name)
     address = reverse("mark_conversation", args=[found.pk, undo]) if undo else ""
     page = reverse("conversation", args=[found.pk])
-    return done(request, said[name], to=page, undo=address, reload=name == "keep")
+    return done(request, said[name], to=page, undo=address)
 
 
 @login_required

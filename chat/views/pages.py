@@ -14,8 +14,9 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.core.asking import Ask, Refused, parse_ask, parse_uuid
 from chat.forms import ChatSettingsForm
@@ -122,9 +123,14 @@ def stop_answer(request: HttpRequest, conversation_id: UUID, message_id: UUID) -
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def chat_settings(request: HttpRequest) -> HttpResponse:
-    """Keep the reader's settings; an error comes back beside its field."""
+    """Keep the reader's settings; an error comes back beside its field.
+
+    Who opens the address, as after an error, finds the settings as they are.
+    """
+    if request.method == "GET":
+        return redirect(f"{reverse('home')}?settings=1")
     form = ChatSettingsForm.of(reader(request), request.POST)
     is_fragment = bool(request.headers.get("HX-Request"))
     if not form.is_valid():

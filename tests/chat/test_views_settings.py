@@ -70,9 +70,12 @@ def test_a_number_out_of_range_is_explained_beside_its_field(
 
 
 def test_without_scripts_a_wrong_form_is_a_page_of_its_own(cast: Cast, model: ChatModel) -> None:
-    response = browser(cast.mate).post(reverse("chat_settings"), {"passages": "99"})
+    client = browser(cast.mate)
+    response = client.post(reverse("chat_settings"), {"passages": "99"})
     assert response.status_code == 422
     assert "<html" in response.content.decode()
+    opened = client.get(reverse("chat_settings"), follow=True).content.decode()
+    assert "data-settings open" in opened, "its address, opened again, is the settings"
 
 
 def test_without_scripts_saving_leads_back_and_says_so(cast: Cast, model: ChatModel) -> None:
