@@ -79,7 +79,7 @@ def doors(user: User, client: Client) -> dict[str, Door]:
         found: dict[str, Any] = async_to_sync(call_tool)(
             agent, "search", {"query": query, "limit": LIMIT}
         )
-        return [int(row["section"].partition("#")[0]) for row in found["results"]]
+        return [int(row["section"].partition("@")[0]) for row in found["results"]]
 
     def chat(query: str) -> list[int]:
         found = async_to_sync(retrieve)(query, history=[], scope=scope, knobs=Knobs())
