@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_grou
 
 
 class Install:
-    """A fresh install in a folder of its own, run by `manage.py up`."""
+    """An install in a folder of its own, run by `manage.py up`; fresh when it starts first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -109,15 +109,21 @@ class Install:
         return [child for child in family if word in child.cmdline()]
 
 
-@pytest.fixture
-def install(tmp_path: Path) -> Iterator[Install]:
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """One folder for the tests of this module: the first that starts there sets it up."""
+    folder = tmp_path_factory.mktemp("install")
     # PostgreSQL runs as a user of its own when root starts it: it must reach the folder.
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    made = Install(tmp_path)
-    yield made
-    if made.process.poll() is None:
-        made.end()
+    for each in (folder, *folder.parents[:2]):
+        each.chmod(0o755)
+    return Install(folder)
+
+
+@pytest.fixture
+def install(place: Install) -> Iterator[Install]:
+    yield place
+    if place.process.poll() is None:
+        place.end()
 
 
 def test_from_nothing_to_a_found_note_and_back_again(install: Install) -> None:
