@@ -13,7 +13,7 @@ from providers.models import EmbeddingModel
 from retrieval.arms import search_queries
 from retrieval.core.fusion import arm_labels, best_per_note, order
 from retrieval.core.query import ParsedQuery, clean, parse_query
-from retrieval.core.snippets import make_snippet
+from retrieval.core.snippets import code_snippet, make_snippet
 from retrieval.core.telling import telling_span
 from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
 from retrieval.database import in_database
@@ -25,7 +25,7 @@ from retrieval.statements import find_in_text
 from vault.access import notes_in
 from vault.core.language import common_words, text_config
 from vault.core.places import Place, place_of
-from vault.core.types import Scope
+from vault.core.types import NoteKind, Scope
 from vault.models import Chunk, Note, Vault
 
 MOST_RESULTS = 100
@@ -243,7 +243,9 @@ def load_hits(
 def _hit(
     rank: int, candidate: Candidate, note: Note, chunk: Chunk | None, words: Sequence[str]
 ) -> Hit:
-    snippet = make_snippet(chunk.content if chunk else "", words)
+    is_code = note.kind == NoteKind.CODE
+    show = code_snippet if is_code else make_snippet
+    snippet = show(chunk.content if chunk else "", words)
     return Hit(
         rank=rank,
         note_id=note.pk,
@@ -261,6 +263,7 @@ def _hit(
         properties=shown_properties(note.properties),
         summary=chunk.summary if chunk else "",
         around=_place(chunk, words) if chunk else None,
+        is_code=is_code,
     )
 
 

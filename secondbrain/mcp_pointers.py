@@ -59,7 +59,7 @@ def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
 
 def _snippet(note: Note, hit: Hit) -> str:
     """Whole sentences where they are short enough, else the best stretch of the passage."""
-    if hit.around is None:
+    if hit.around is None or hit.is_code:
         return hit.snippet
     text = plain_text(note.body[hit.around.start : hit.around.end])
     return text if 0 < len(text) <= SNIPPET_LENGTH else hit.snippet

@@ -6,9 +6,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 
 # About two lines of the search page.
 SNIPPET_LENGTH = 240
+# As many of code.
+CODE_LINES = 4
+_LONGEST_LINE = 100
 # Shorter words than this mark themselves only when whole: "in" would light up "info".
 _PREFIX_FROM = 4
 # A stem and its word share at least this much of the shorter one.
@@ -60,6 +64,22 @@ def make_snippet(content: str, terms: Sequence[str], *, length: int = SNIPPET_LE
     shift = len(head) - start
     inside = tuple((a + shift, b + shift) for a, b in marks if a >= start and b <= end)
     return Snippet(head + text[start:end] + tail, inside)
+
+
+def code_snippet(content: str, terms: Sequence[str], *, lines: int = CODE_LINES) -> Snippet:
+    """The `lines` lines of code with most of `terms`, without the indent that all have.
+
+    Lines of blanks alone are left out; a long line is cut, with an ellipsis.
+    """
+    told = [line.rstrip() for line in content.expandtabs(4).splitlines() if line.strip()]
+    held = [len(each) for each in terms_by_sentence(told, terms)]
+    starts = range(max(1, len(told) - lines + 1))
+    first = max(starts, key=lambda start: (sum(held[start : start + lines]), -start))
+    shown = dedent("\n".join(told[first : first + lines])).splitlines()
+    text = "\n".join(
+        line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…" for line in shown
+    )
+    return Snippet(text, tuple(_find(text, terms)))
 
 
 def plain_text(markdown: str) -> str:

@@ -138,8 +138,8 @@ class Hit:
 
     `snippet` is plain text; `marks` are the character ranges in it that matched. `span` is
     the place of the passage in the note's body, `around` that of its sentences which tell
-    most of what was asked. `rank` counts from 1. `summary` is a model's line about the
-    passage, where the vault has such lines.
+    most of what was asked. Of code the snippet has lines. `rank` counts from 1. `summary` is
+    a model's line about the passage, where the vault has such lines.
     """
 
     rank: int
@@ -158,6 +158,7 @@ class Hit:
     properties: dict[str, Any] = field(default_factory=dict)
     summary: str = ""
     around: Place | None = None
+    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)

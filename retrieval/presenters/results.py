@@ -54,6 +54,7 @@ class HitRow:
     superseded_by: str
     status: str
     summary: str = ""
+    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,7 @@ def _hit_row(hit: Hit) -> HitRow:
         superseded_by=_plain(hit.properties.get("superseded_by", "")),
         status=_plain(hit.properties.get("status", "")),
         summary=hit.summary,
+        is_code=hit.is_code,
     )
 
 

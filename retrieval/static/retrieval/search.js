@@ -1,9 +1,10 @@
-/* The search page: arrow keys through the results, and what to show when the server is gone.
+/* The search page: arrow keys, or j and k, through the results, and what to show when the server is gone.
    Asking while somebody types, and dropping stale answers, is htmx's part. */
 
 const form = document.querySelector("#search-form");
 const input = document.querySelector("#q");
 const results = document.querySelector("#results");
+const STEPS = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 function move(step) {
   const hits = [...results.querySelectorAll(".hit")];
@@ -15,12 +16,20 @@ function move(step) {
 
 function onKey(event) {
   if (event.isComposing || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const types = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key === "/" && !types) {
+    event.preventDefault();
+    input.focus();
+    return;
+  }
   const inside = event.target === input || results.contains(event.target);
   if (!inside) return;
-  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    if (event.key === "ArrowUp" && event.target === input) return;
+  const step = STEPS[event.key];
+  if (step) {
+    // In the field letters are letters, and there is nothing above it.
+    if (event.target === input && event.key !== "ArrowDown") return;
     event.preventDefault();
-    move(event.key === "ArrowDown" ? 1 : -1);
+    move(step);
   } else if (event.key === "Escape" && event.target !== input) {
     input.focus();
   }

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.core.snippets import SNIPPET_LENGTH, Snippet, make_snippet, plain_text
+from retrieval.core.snippets import (
+    CODE_LINES,
+    SNIPPET_LENGTH,
+    Snippet,
+    code_snippet,
+    make_snippet,
+    plain_text,
+)
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=600)
 
@@ -89,3 +96,41 @@ def test_words_match_by_stem_without_case_and_accents(
 def test_a_table_reads_as_words() -> None:
     table = "| Command | What it does |\n| --- | --- |\n| `up` | starts it |\n"
     assert plain_text(table) == "Command · What it does up · starts it"
+
+
+CODE = """class Pump:
+
+    def start(self) -> None:
+        self.valve.open()
+        for seal in self.seals:
+            seal.check()
+
+        self.motor.run(speed=3)
+"""
+
+
+def test_of_code_the_lines_with_most_matches_are_shown_without_their_indent() -> None:
+    snippet = code_snippet(CODE, ["seal", "check"])
+    assert snippet.text.splitlines() == [
+        "def start(self) -> None:",
+        "    self.valve.open()",
+        "    for seal in self.seals:",
+        "        seal.check()",
+    ]
+    last = code_snippet(CODE, ["seal", "motor"])
+    assert last.text.splitlines()[0] == "self.valve.open()"
+    assert marked(last) == ["seal", "seals", "seal", "motor"]
+
+
+def test_a_long_line_of_code_is_cut() -> None:
+    assert code_snippet("x = " + "9" * 500, []).text.endswith("9…")
+
+
+@given(TEXTS, st.lists(st.text(max_size=12), max_size=4))
+def test_marks_of_code_are_ordered_apart_and_inside(content: str, terms: list[str]) -> None:
+    snippet = code_snippet(content, terms)
+    assert len(snippet.text.splitlines()) <= CODE_LINES
+    position = 0
+    for start, end in snippet.marks:
+        assert position <= start < end <= len(snippet.text)
+        position = end
