@@ -21,6 +21,8 @@ FIELD = """<!doctype html><html lang="en"><title>Field</title><div id="root">
 <form data-composer data-complete="/offers"><input type="hidden" name="conversation">
 <label><input type="checkbox" name="vaults" value="a" checked>A</label>
 <label><input type="checkbox" name="vaults" value="b" checked>B</label>
+<label><input type="checkbox" name="vaults" value="c" checked>C</label>
+<label><input type="checkbox" name="vaults" value="d" checked>D</label><b data-vaults-text></b>
 <select name="mode"><option value="notes_first">First</option>
 <option value="no_notes">None</option></select>
 <select name="persona"><option value="0">None</option><option value="7">Keeper</option></select>
@@ -36,7 +38,7 @@ window.asked = [];
 window.make = (key) => {
   window.composer = new Composer(document.getElementById("root"), {
     commands: [{name: "/no-notes", detail: "answers without them"}],
-    unnarrow: "Without {token}",
+    unnarrow: "Without {token}", all_vaults: "All vaults", some_vaults: "{count} vaults",
   }, {
     onAsk: (text) => window.asked.push(text), onStop: () => window.asked.push("STOP"),
     onUp: () => { window.ups = (window.ups ?? 0) + 1; return true; },
@@ -328,7 +330,12 @@ def test_the_up_arrow_edits_the_last_question_from_an_empty_field_alone(field: P
 
 def test_all_vaults_are_no_choice_and_none_cannot_be_chosen(field: Page) -> None:
     assert field.evaluate("composer.choices().vaults") is None
-    field.click("[value=b]")
+    named = []
+    for vault in ("d", "c", "b", "d", "c", "b", "b", "c", "d"):
+        field.click(f"[value={vault}]")
+        named.append(field.inner_text("[data-vaults-text]"))
+    assert named[:3] == ["3 vaults", "A, B", "A"], "few are named"
+    assert named[5] == "All vaults"
     assert field.evaluate("composer.choices().vaults") == ["a"]
     field.click("[value=a]")
     assert field.is_checked("[value=a]")

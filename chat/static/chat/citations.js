@@ -5,7 +5,7 @@ import { make, on } from "../secondbrain/js/app.js";
 const CITE = "a.cite";
 const GAP = 8;
 
-/** Start and end, within a passage that begins at `start` of its note, of the quote that `href` opens. */
+/** Start and end of the quote that `href` opens, in a passage from `start` of its note. */
 export function quoteIn(href, start, length) {
   const span = new URL(href, location.href).searchParams.get("span")?.match(/^(\d+)-(\d+)$/);
   if (!span) return null;
@@ -203,7 +203,7 @@ export class Citations {
     return card;
   }
 
-  /** The finished split into cited and not cited, as the server writes it: `fresh`, if it wrote any. */
+  /** The cards as the server writes them at the end: `fresh`, if any. */
   settle(message, fresh) {
     const old = this.right.querySelector(`[data-sources="${message}"]`);
     if (!fresh) return;

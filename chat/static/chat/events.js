@@ -6,11 +6,7 @@ export function newRun({ run = null, conversation = null, message = null } = {})
   return { run, conversation, message, seq: 0, blocks: [], changed: new Set(), sources: null, stage: "", resets: 0, end: null };
 }
 
-/**
- * Take one event into `state`. Events come in order without a gap, or again after a
- * reconnect: "new" was taken, "old" was known, "gap" means that something is missing
- * and the run must be attached again after `state.seq`.
- */
+/** Take one event into `state`: "new" was taken, "old" was known, after a "gap" attach again behind `state.seq`. */
 export function take(state, event) {
   if (event.seq <= state.seq) return "old";
   if (event.seq > state.seq + 1) return "gap";

@@ -18,7 +18,7 @@ export class Thread {
     this.following = true;
     on(this.scroll, "scroll", () => this.onScroll(), { passive: true });
     on(this.latest, "click", () => this.toEnd());
-    on(this.list, "click", ({ target }) => { if (target.closest("summary")) this.following = false; }); // it opens where it stands
+    on(this.list, "click", ({ target }) => this.opening(target.closest("summary")?.parentElement));
     new ResizeObserver(() => this.keepUp()).observe(this.list);
     this.addCopyButtons(this.list);
   }
@@ -34,6 +34,13 @@ export class Thread {
   keepUp() {
     if (this.following) this.scroll.scrollTop = this.scroll.scrollHeight;
     else this.latest.hidden = this.isAtEnd;
+  }
+
+  /** What is opened stays where it stands, and is seen. */
+  opening(details) {
+    if (!details) return;
+    this.following = false;
+    requestAnimationFrame(() => details.lastElementChild.scrollIntoView({ block: "nearest" }));
   }
 
   toEnd() {
@@ -117,7 +124,7 @@ export class Thread {
     }
   }
 
-  /** The finished turn as the server writes it: `fresh`; the text is left alone where it is equal. */
+  /** `fresh`: the turn as the server writes it; equal text is left alone. */
   finish(answer, fresh) {
     const prose = answer.querySelector("[data-prose]");
     const next = fresh.querySelector("[data-prose]");
@@ -126,7 +133,7 @@ export class Thread {
     if (prose.innerHTML.trim() === next.innerHTML.trim()) next.replaceWith(prose);
     answer.closest(".turn").replaceWith(fresh);
     window.htmx?.process(fresh);
-    if (prose.contains(focused)) focused.focus({ preventScroll: true });
+    if (prose.contains(focused)) focused.focus();
     this.keepUp();
   }
 
