@@ -16,10 +16,11 @@ FEW, RARE_SHARE = 20, 0.005
 HEADING = 0.5
 # Candidates of the lexical arm: this share of the chunks, within these bounds. A row costs two
 # to four microseconds. What it misses of exact BM25: docs/retrieval.md.
-POOL_SHARE, LEAST_ROWS, MOST_ROWS = 0.15, 1_500, 8_000
-# Rows that ts_rank lets through to exact BM25. At 100,000 chunks, of the best ten of BM25 over
-# all rows, 200 hold 0.79, 400 0.85 and 800 0.89; every hundred cost a millisecond.
-POOL = 400
+POOL_SHARE, LEAST_ROWS, MOST_ROWS = 0.05, 800, 3_000
+# Of these, what words may bring alone; the others bring the rows in which two of them stand.
+ALONE = 0.6
+# Rows that ts_rank lets through to exact BM25, at two microseconds each.
+POOL = 1_000
 # Rows of the rarest word alone, where words that stand together bring too few.
 FILLING = 1_000
 # A typo takes its nearest word from this similarity on (pg_trgm).
@@ -34,13 +35,14 @@ class Reach:
     share: float
     least: int
     most: int
+    alone: float
     filling: int
     pool: int
 
 
 def reach(depth: int) -> Reach:
     """For a list of `depth`."""
-    return Reach(POOL_SHARE, LEAST_ROWS, MOST_ROWS, FILLING, max(POOL, int(depth)))
+    return Reach(POOL_SHARE, LEAST_ROWS, MOST_ROWS, ALONE, FILLING, max(POOL, int(depth)))
 
 
 # forms: lexemes of the query under every configuration of the scope, plain (`simple`) and
@@ -169,12 +171,14 @@ NOT_MENDED = (
     "WHERE FALSE"
 )
 
-# ordered: by rarity, how many rows the words up to here bring together (`any`), how many hold
-#   the rarest beside one of the others (`pair`) and how many hold every one (`all`), if words
-#   knew nothing of each other.
-# chosen: what the candidates must hold: words by rarity as long as they bring no more than
-#   `most` rows. Where the rarest alone brings more, it beside one of the others; where that
-#   is still too much, the next ones as well.
+# ordered: by rarity, whether a word brings its rows alone: the rarer ones, as long as these are
+#   few; and how many rows hold every word up to here (`all`), if words knew nothing of each
+#   other.
+# beside, paired: every other word beside one of those that are rarer, as long as the rows that
+#   hold two of them are few too. A passage that holds but one frequent word is among the best of
+#   few questions; one that holds two of them is among those of many.
+# chosen: what the candidates must hold. Where no two words stand together in few rows, the
+#   rarest and the next ones with it.
 # pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
 #   Where words that stand together bring few, the first rows of the rarest fill up.
 # unpacked: a vector that lies packed outside of its row would be fetched again by each call;
@@ -194,28 +198,41 @@ bounds AS MATERIALIZED (
     FROM corpus CROSS JOIN terms GROUP BY corpus.chunks
 ),
 ordered AS MATERIALIZED (
-    SELECT {quoted_lexeme} AS word, rarity, df / chunks AS share, chunks, least, most,
-        sum(df) OVER so_far AS any_rows,
-        sum(CASE WHEN rarity > 1 THEN least * df / chunks ELSE 0 END) OVER so_far AS pair_rows,
+    SELECT {quoted_lexeme} AS word, rarity, df, df / chunks AS share, least, most,
+        {every} OR df <= most AND (rarity = 1 OR sum(df) OVER so_far <= {alone} * most
+            OR sum(df) OVER () <= most) AS is_alone,
         chunks * exp(sum(ln(LEAST(1, df / chunks))) OVER so_far) AS all_rows
     FROM terms CROSS JOIN bounds WINDOW so_far AS (ORDER BY rarity)
+),
+beside AS MATERIALIZED (
+    SELECT word, rarity, string_agg(word, ' | ') OVER rarer AS others,
+        df * sum(share) OVER rarer AS pair_rows
+    FROM ordered WHERE NOT is_alone
+    WINDOW rarer AS (ORDER BY rarity ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 picked AS MATERIALIZED (
     SELECT bool_or(least > most) AS is_narrow,
         min(word) FILTER (WHERE rarity = 1) AS rarest,
         string_agg(word, ' | ') AS words,
-        string_agg(word, ' | ') FILTER (WHERE {every} OR any_rows <= most) AS rare,
-        string_agg(word, ' | ') FILTER (WHERE rarity > 1 AND pair_rows <= most) AS beside,
-        string_agg(word, ' & ') FILTER (WHERE rarity > 1 AND all_rows / share > most) AS next
+        string_agg(word, ' | ') FILTER (WHERE is_alone) AS alone,
+        string_agg(word, ' & ') FILTER (WHERE rarity > 1 AND all_rows / share > most) AS next,
+        min(most) - COALESCE(sum(df) FILTER (WHERE is_alone), 0) AS room
     FROM ordered
+),
+paired AS MATERIALIZED (
+    SELECT string_agg(word || ' & (' || others || ')', ' | ') AS pairs
+    FROM (
+        SELECT word, others, sum(pair_rows) OVER (ORDER BY rarity) AS so_far
+        FROM beside WHERE others IS NOT NULL
+    ) AS each CROSS JOIN picked WHERE each.so_far <= picked.room
 ),
 chosen AS MATERIALIZED (
     SELECT rarest::tsquery,
-        is_narrow AND COALESCE(beside, next) IS NOT NULL AS may_be_few,
-        (CASE WHEN is_narrow THEN words ELSE COALESCE(rare, rarest) END)::tsquery AS ranking,
-        (CASE WHEN is_narrow THEN concat_ws(' & ', rarest, COALESCE('(' || beside || ')', next))
-            ELSE COALESCE(rare, rarest) END)::tsquery AS query
-    FROM picked
+        is_narrow AND COALESCE(pairs, next) IS NOT NULL AS may_be_few,
+        (CASE WHEN pairs IS NULL AND NOT is_narrow THEN alone ELSE words END)::tsquery AS ranking,
+        COALESCE(NULLIF(concat_ws(' | ', alone, pairs), ''),
+            concat_ws(' & ', rarest, next))::tsquery AS query
+    FROM picked CROSS JOIN paired
 ),
 pool AS MATERIALIZED (
     SELECT id, tsv FROM (

@@ -96,6 +96,21 @@ def test_a_rare_word_brings_its_passages_and_leaves_frequent_ones_out(frequent: 
     assert contents(keyword_search(frequent, "quench weekly backup")) == ["the quench"]
 
 
+def test_beside_a_rare_word_frequent_ones_bring_the_passages_that_hold_two_of_them(
+    frequent: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyword_sql, "LEAST_ROWS", 15)
+    found = contents(keyword_search(frequent, "quench weekly backup"))
+    assert set(found) == {"the quench", "weekly backup of the cellar", "backup, done weekly"}
+
+
+def test_words_that_bring_few_passages_in_all_bring_each_of_them(
+    frequent: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyword_sql, "LEAST_ROWS", 50)
+    assert len(keyword_search(frequent, "quench weekly backup")) == 43
+
+
 def test_of_frequent_words_those_that_stand_together_come_first(frequent: Cast) -> None:
     found = contents(keyword_search(frequent, "weekly backup"))
     assert set(found[:2]) == {"weekly backup of the cellar", "backup, done weekly"}
