@@ -14,6 +14,7 @@ from django.utils.html import escape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from providers.models import EmbeddingModel
 from retrieval.core.query import clean
 from retrieval.core.types import Mode, SearchResult
 from retrieval.facts import ScopeFacts, scope_facts
@@ -117,8 +118,8 @@ def test_text_as_typed_keeps_to_the_filters(library: Cast) -> None:
 def test_vectors_in_memory_keep_to_the_filters(
     library: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def without_halfvec(scope: Scope) -> ScopeFacts:
-        return replace(scope_facts(scope), has_halfvec=False)
+    def without_halfvec(scope: Scope, serving: EmbeddingModel | None) -> ScopeFacts:
+        return replace(scope_facts(scope, serving), has_halfvec=False)
 
     monkeypatch.setattr("retrieval.search.scope_facts", without_halfvec)
     found = search(library, "pump tag:blue", mode=Mode.SEMANTIC)

@@ -65,8 +65,8 @@ def test_hidden_notes_take_no_place_from_open_ones(library: Cast, mode: Mode) ->
 def test_vectors_in_memory_keep_to_the_folders(
     library: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def without_halfvec(scope: Scope) -> ScopeFacts:
-        return replace(scope_facts(scope), has_halfvec=False)
+    def without_halfvec(scope: Scope, serving: EmbeddingModel | None) -> ScopeFacts:
+        return replace(scope_facts(scope, serving), has_halfvec=False)
 
     monkeypatch.setattr("retrieval.search.scope_facts", without_halfvec)
     found = search(library.mate, SENTENCE, Mode.SEMANTIC)
