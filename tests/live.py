@@ -47,11 +47,12 @@ def child_environment(**extra: str) -> dict[str, str]:
     }
 
 
-def run_command(*arguments: str) -> str:
-    """Run `manage.py …` to its end on the test database; return what it printed."""
+def run_command(*arguments: str, **environment: str) -> str:
+    """Run `manage.py …` to its end on the test database, unless `environment` names another;
+    return what it printed."""
     result = subprocess.run(
         [sys.executable, "-W", "ignore", str(ROOT / "manage.py"), *arguments],
-        env=child_environment(),
+        env=child_environment(**environment),
         cwd=ROOT,
         capture_output=True,
         text=True,
