@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Sum
+from django.db.models import Count, Sum
 
 from providers.core.types import Usage
 from providers.models import EmbeddingModel
 from providers.registry import available_embedding_models
 from providers.usage import cost_of
 from vault.generations import Generation, generation
-from vault.models import Upkeep, Vault
+from vault.models import Chunk, Upkeep, Vault
 from vault.staleness import stale_chunks
 from vault.status import CurrentJob, current_jobs
 
@@ -24,6 +24,15 @@ class SwitchEstimate:
     (estimated), and USD at the price in the model's row."""
 
     model: EmbeddingModel
+    passages: int
+    tokens: int
+    cost: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class CuttingEstimate:
+    """Passages of a vault, their tokens (estimated), and USD to embed them with its model."""
+
     passages: int
     tokens: int
     cost: Decimal
@@ -70,6 +79,19 @@ def switch_estimate(vault_id: int, model: EmbeddingModel) -> SwitchEstimate:
     stale = stale_chunks(vault_id, model)
     tokens = int(stale.aggregate(tokens=Sum("tokens"))["tokens"] or 0)
     return SwitchEstimate(model, stale.count(), tokens, cost_of(model, Usage(input_tokens=tokens)))
+
+
+def cutting_estimate(vault: Vault) -> CuttingEstimate | None:
+    """What other sizes of passages would have embedded anew; None where nothing was cut yet.
+
+    The passages as they are: other sizes have about as many tokens, in more or fewer of them.
+    """
+    found = Chunk.objects.filter(vault=vault).aggregate(n=Count("pk"), tokens=Sum("tokens"))
+    if not found["n"]:
+        return None
+    tokens, model = int(found["tokens"] or 0), vault.embedding_model
+    cost = cost_of(model, Usage(input_tokens=tokens)) if model else Decimal(0)
+    return CuttingEstimate(found["n"], tokens, cost)
 
 
 def _kept_until(vault: Vault) -> datetime | None:

@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from providers.presenters import money
 from vault import access
+from vault.index_page import CuttingEstimate, cutting_estimate
 from vault.models import Vault
 from vault.removal import UNDO_TIME, RemovalRefused, delete_vault, loss_of, restore_vault
 from vault.removal_tasks import call_off_removal, request_removal
@@ -22,7 +24,7 @@ from vault.tasks import request_sync
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def vault_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Name, place, what is left out, limits."""
+    """Name, place, what is left out, limits. Other sizes of passages are asked about first."""
     found = access.owned_vault(request.user, slug)
     is_staff = bool(getattr(request.user, "is_staff", False))
     if request.method != "POST":
@@ -31,6 +33,11 @@ def vault_settings(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         found.refresh_from_db()
         return _page(request, found, form, status=400)
+    if "confirm" not in request.POST and set(form.changed_data) & set(HOW_NOTES_ARE_CUT):
+        estimate = cutting_estimate(found)
+        if estimate is not None:
+            found.refresh_from_db()
+            return _page(request, found, form, estimate=estimate)
     form.save()
     if set(form.changed_data) - {"name"}:
         request_sync(found.pk)
@@ -82,9 +89,12 @@ def _page(
     form: VaultSettingsForm,
     *,
     refusal: str = "",
+    estimate: CuttingEstimate | None = None,
     status: int = 200,
 ) -> HttpResponse:
     context = {
+        "estimate": estimate,
+        "cost": money(estimate.cost) if estimate else "",
         "vault": found,
         "form": form,
         "cutting": [form[name] for name in HOW_NOTES_ARE_CUT],

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.cast import Cast, make_user
+from tests.retrieval.library import write_markdown
 from tests.vault.core.rendering.page import Page
 from tests.vault.folders import Folder, make_folder
 from vault.models import Job, Vault, VaultMember
@@ -52,6 +53,25 @@ def test_other_settings_have_the_vault_read_again(cast: Cast) -> None:
     assert (vault.ignored, vault.templates_folder) == ("Private/\n*.draft.md", "Templates")
     assert (vault.largest_note_kb, vault.scrub_emails) == (900, True)
     assert Job.objects.get().kind == "sync"
+
+
+def test_other_sizes_of_passages_are_asked_about_with_what_they_cost(cast: Cast) -> None:
+    write_markdown(cast.vault, "Pump.md", "# Pump\n\nThe blue pump stands in the cellar.")
+    page = change(cast, chunk_tokens=200, name="The team").content.decode()
+    for told in ("Nothing was saved yet", "1 passage, about", "passages of 400 tokens"):
+        assert told in page
+    assert 'value="200"' in page, "what was typed is kept"
+    vault = Vault.objects.get(pk=cast.vault.pk)
+    assert (vault.chunk_tokens, vault.name) == (400, "Team")
+    assert not Job.objects.exists()
+    assert change(cast, chunk_tokens=200, confirm="1").status_code == 302
+    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 200
+    assert Job.objects.get().kind == "sync"
+
+
+def test_sizes_of_a_vault_without_passages_are_saved_at_once(cast: Cast) -> None:
+    assert change(cast, chunk_tokens=200).status_code == 302
+    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 200
 
 
 @pytest.mark.parametrize(
