@@ -76,7 +76,8 @@ class ScopeFacts:
     """The vaults, the text configurations present, and how vectors are stored.
 
     `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `width`: how many times
-    `ef_search` the index looks at where it is not.
+    `ef_search` the index looks at where it is not. `is_most`: the scope is at least half of all
+    there is, so that a plan made for any scope is its best one.
     """
 
     vaults: tuple[VaultFacts, ...]
@@ -85,6 +86,7 @@ class ScopeFacts:
     has_trigrams: bool
     is_small: bool
     width: float = 1.0
+    is_most: bool = False
 
     @property
     def chunks(self) -> int:
@@ -142,6 +144,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
     sizes = [vault.size for vault in facts]
     known = [size for size in sizes if size is not None]
     indexed = max((int(row.indexed) for row in counted.values()), default=0)
+    stored = max((row.stored for row in counted.values()), default=0)
     return ScopeFacts(
         vaults=facts,
         text_configs=tuple(sorted({name for row in counted.values() for name in row.configs})),
@@ -149,6 +152,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
         has_trigrams=any(row.has_trigrams for row in counted.values()),
         is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
         width=index_width(sum(known), indexed=indexed) if len(known) == len(sizes) else 1.0,
+        is_most=2 * sum(known) >= stored,
     )
 
 
@@ -160,6 +164,7 @@ class _Counted(NamedTuple):
     vectors: int
     last_count: int
     indexed: float
+    stored: float
     kind: str
     has_trigrams: bool
 
@@ -188,11 +193,12 @@ def _size(row: _Counted, limit: int) -> int | None:
 
 # For each vault: text configurations (each found by one step through their index), chunks,
 # vectors of its model as it is now, chunks when words were last counted, vectors in the index
-# of its model, type of the column. Both counts read indexes alone.
+# of its model, chunks of all vaults, type of the column. Both counts read indexes alone.
 _COUNTS = """
 SELECT v.id, COALESCE(present.configs, '{}'), counted.chunks, vectors.found,
     COALESCE((SELECT sum(chunks) FROM vault_lexicalcorpus WHERE vault_id = v.id), 0)::bigint,
     COALESCE((SELECT reltuples FROM pg_class WHERE oid = to_regclass(NULLIF(v.index, ''))), 0),
+    (SELECT reltuples FROM pg_class WHERE oid = 'vault_chunk'::regclass),
     stored.kind, EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm')
 FROM unnest(%(vaults)s::bigint[], %(models)s::bigint[], %(spaces)s::text[], %(indexes)s::text[])
     AS v(id, model_id, space, index)

@@ -81,10 +81,11 @@ def run_search(
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
-    # What filters, phrases and excluded words make of the statement comes once, and its best plan
-    # hangs on them.
+    # What filters, phrases and excluded words make of the statement comes once. A plan for any
+    # scope reads the rows of all vaults where those of a few would do.
     is_plain = not (query.filters or query.phrases or query.excluded or scope.rules)
-    with transaction.atomic(), keeping_cursor() if is_plain else connection.cursor() as cursor:
+    keeps = is_plain and facts.is_most
+    with transaction.atomic(), keeping_cursor() if keeps else connection.cursor() as cursor:
         _set_local(
             cursor,
             uses_index=uses_index(facts, vectors),

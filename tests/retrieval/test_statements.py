@@ -199,6 +199,17 @@ def test_text_of_users_is_bound_and_never_part_of_the_statement(cast: Cast) -> N
     assert any("DROP" in str(value) for value in values.values())
 
 
+def test_a_scope_that_is_a_small_part_of_all_there_is_has_a_plan_of_its_own(
+    crowd: tuple[Scope, ScopeFacts, VectorArm],
+) -> None:
+    scope, _facts, _arm = crowd
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE vault_chunk")
+    assert not scope_facts(scope).is_most
+    both = Scope(scope.user_id, tuple(Vault.objects.values_list("pk", flat=True)))
+    assert scope_facts(both).is_most
+
+
 def test_facts_count_what_is_there(crowd: tuple[Scope, ScopeFacts, VectorArm]) -> None:
     _scope, facts, arm = crowd
     assert (facts.chunks, facts.vaults[0].vectors) == (FAR, FAR)
@@ -271,19 +282,21 @@ def kept_statements() -> list[str]:
         return [statement for (statement,) in cursor.fetchall() if "lexical AS" in statement]
 
 
-def search_for(text: str, scope: Scope) -> None:
-    facts = scope_facts(scope)
+def search_for(text: str, scope: Scope, *, is_most: bool = True) -> None:
+    facts = replace(scope_facts(scope), is_most=is_most)
     query = parse_query(text, operators=True)
     run_search(query, scope=scope, facts=facts, knobs=Knobs(), vectors=[])
 
 
-def test_the_plan_of_plain_searches_is_made_once_and_that_of_filtered_ones_is_not_kept(
+def test_the_plan_of_plain_searches_of_most_there_is_is_made_once_and_no_other_is_kept(
     cast: Cast,
 ) -> None:
     with connection.cursor() as cursor:
         # psycopg forgets with the server.
         cursor.execute("DEALLOCATE ALL")
     scope = scope_for(cast.owner)
+    search_for("where is the valve of the cellar", scope, is_most=False)
+    assert kept_statements() == []
     for text in ("where is the valve of the cellar", "how is the pump opened in the winter"):
         search_for(text, scope)
         assert len(kept_statements()) == 1
