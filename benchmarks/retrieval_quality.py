@@ -213,13 +213,11 @@ def evaluate(
     mode: str,
     fusion: str,
 ) -> list[Figures]:
-    """Search for every query as the search page does; figures for dev and for test."""
-    from asgiref.sync import async_to_sync
-
+    """Search for every query as the search page does, for those of a conversation as chat does;
+    figures for dev and for test."""
     from retrieval.core.metrics import part_of, score
     from retrieval.core.types import Mode
     from retrieval.models import RetrievalSettings
-    from retrieval.search import search_notes
     from vault.core.types import Scope
 
     before = RetrievalSettings.objects.filter(pk=1).values("fusion").first()
@@ -229,11 +227,9 @@ def evaluate(
     times = []
     for query in queries:
         started = time.monotonic()
-        found = async_to_sync(search_notes)(
-            query["text"], scope=scope, mode=Mode(mode), limit=DEPTH
-        )
+        ask = found_in_chat if "in_chat" in query else found_on_page
+        ranked = ask(query, scope=scope, mode=Mode(mode))
         times.append((time.monotonic() - started) * 1000)
-        ranked = [hit.path for hit in found.hits]
         got = score(ranked, relevant[query["_id"]])
         scores[part_of(query["_id"])].append((got.ndcg_10, got.recall_20, got.mrr_10))
     if before:
@@ -245,6 +241,42 @@ def evaluate(
         for part, rows in scores.items()
         if rows
     ]
+
+
+def found_on_page(query: dict[str, Any], *, scope: Any, mode: Any) -> list[str]:
+    """The paths that the search page shows for a query, best first."""
+    from asgiref.sync import async_to_sync
+
+    from retrieval.search import search_notes
+
+    found = async_to_sync(search_notes)(query["text"], scope=scope, mode=mode, limit=DEPTH)
+    return [hit.path for hit in found.hits]
+
+
+def found_in_chat(query: dict[str, Any], *, scope: Any, mode: Any) -> list[str]:
+    """The paths that chat's search ranks for the queries of a turn, best first: every character
+    is a part of the question, and several queries are fused."""
+    from dataclasses import replace
+
+    from asgiref.sync import async_to_sync
+
+    from retrieval.arms import search_queries
+    from retrieval.core.fusion import best_per_note, fuse_queries
+    from retrieval.core.query import parse_query
+    from retrieval.facts import scope_facts
+    from retrieval.options import site_knobs
+    from vault.models import Note
+
+    knobs = replace(site_knobs(), mode=mode, depth=DEPTH * site_knobs().overfetch)
+    found = async_to_sync(search_queries)(
+        [parse_query(text) for text in query["in_chat"]],
+        scope=scope,
+        facts=scope_facts(scope),
+        knobs=knobs,
+    )
+    ranked = best_per_note(fuse_queries(found.lists, k=knobs.rrf_k))
+    paths = dict(Note.objects.filter(pk__in=[c.note_id for c in ranked]).values_list("pk", "path"))
+    return [paths[candidate.note_id] for candidate in ranked[:DEPTH]]
 
 
 def digest(text: str) -> str:

@@ -9,8 +9,8 @@ becomes a vault, searched by the use case of the search page; vectors are rememb
 DATA_DIR/benchmarks, so only the first run embeds. The table that is printed is the one in
 docs/retrieval.md: nDCG@10 of dev and test for each mode, and recall@20 of both arms.
 
-mtrag-mini is asked in three forms: the last message, the rewrite of a person, and what
-the rule without a model makes of the message and the one before it.
+mtrag-mini is asked in three forms, as chat asks: the last message, the rewrite of a person, and
+what the rule without a model makes of the message and the one before it.
 
 With `--keep` the vaults stay, and the next run reads only what changed.
 """
@@ -149,12 +149,12 @@ def in_form(
         by_turn.setdefault(turn, {})[query["metadata"]["form"]] = query["text"]
         judged[turn] = relevant.get(query["_id"], {})
     return [
-        {"_id": turn, "text": condensed(forms) if form == "condensed" else forms[form]}
+        {"_id": turn, "in_chat": condensed(forms) if form == "condensed" else (forms[form],)}
         for turn, forms in by_turn.items()
     ], judged
 
 
-def condensed(forms: dict[str, str]) -> str:
+def condensed(forms: dict[str, str]) -> tuple[str, ...]:
     """What is searched for a turn when no model rewrites it."""
     from providers.core.types import ChatMessage
     from retrieval.core.condensing import stand_alone
@@ -162,7 +162,7 @@ def condensed(forms: dict[str, str]) -> str:
     last = forms["lastturn"]
     before = forms["questions"].removesuffix(last).strip()
     history = [ChatMessage("user", text) for text in before.splitlines() if text.strip()]
-    return stand_alone(last, history).query
+    return stand_alone(last, history).queries
 
 
 def header(modes: list[str]) -> str:

@@ -124,13 +124,15 @@ def stand_alone(question: str, history: Sequence[ChatMessage]) -> Condensed:
     """Without a model: the previous question is put in front where the message needs it.
 
     That is when it is short or has a word that points back; never for thanks, and never
-    for a message that names something by itself.
+    for a message that names something by itself. The message alone is searched beside it:
+    what both find is about the one and answers the other.
     """
     previous = next((m.content for m in reversed(history) if m.role == "user"), "")
     if not previous or not _leans_on_history(question):
         return Condensed(question)
     return Condensed(
         f"{previous[:_TURN_LENGTH]} {question}",
+        (question,),
         notice="The previous question was added to the search: the message is short or "
         "points back to it.",
     )

@@ -162,7 +162,7 @@ def test_nothing_to_read_touches_no_table(library: Cast) -> None:
 
 def test_a_follow_up_without_a_model_takes_the_question_before(library: Cast) -> None:
     found = ask(library.owner, "and the owner?", history=HISTORY)
-    assert found.queries == ("What are the roles in billing? and the owner?",)
+    assert found.queries == ("What are the roles in billing? and the owner?", "and the owner?")
     assert found.passages[0].path == "Roles.md"
     assert "previous question" in found.notices[0]
 

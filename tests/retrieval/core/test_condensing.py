@@ -99,7 +99,7 @@ def test_any_reply_gives_a_short_query_or_none(reply: str) -> None:
 )
 def test_a_message_that_leans_on_the_one_before_gets_it(message: str) -> None:
     condensed = stand_alone(message, HISTORY)
-    assert condensed.query == f"What are the roles in billing? {message}"
+    assert condensed.queries == (f"What are the roles in billing? {message}", message)
     assert condensed.notice
 
 

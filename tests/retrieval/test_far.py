@@ -1,0 +1,69 @@
+"""Nothing near is nothing found: short queries by the bundled embedder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from asgiref.sync import async_to_sync
+
+from providers.presets import load_presets
+from providers.registry import default_embedding_model, embedder
+from retrieval.core.types import Mode
+from retrieval.search import search_notes
+from tests.cast import Cast
+from tests.retrieval.library import write_note
+from vault.access import scope_for
+from vault.lexemes import know_lexemes
+from vault.models import Chunk, ChunkVector, Note
+from vault.staleness import fingerprint
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN, MENDED, KNOWN = "zzqqxx wwvvyy", "symphonie orchestr", "music orchestra"
+
+
+def place(cast: Cast, note: Note, query: str, *, cosine: float) -> None:
+    """Give the one chunk of `note` a vector of this cosine to `query`."""
+    load_presets()
+    model = default_embedding_model()
+    assert model is not None
+    asked = np.asarray(async_to_sync(embedder(model).embed_queries)([query]))[0]
+    away = np.eye(len(asked), dtype=np.float32)[0]
+    away -= (away @ asked) * asked
+    away /= np.linalg.norm(away)
+    chunk = Chunk.objects.get(note=note)
+    ChunkVector.objects.create(
+        vault=cast.vault,
+        chunk=chunk,
+        embedding_model=model,
+        embed_hash=chunk.embed_hash,
+        fingerprint=fingerprint(model),
+        vector=cosine * asked + np.sqrt(1 - cosine**2) * away,
+    )
+    cast.vault.embedding_model = model
+    cast.vault.save()
+
+
+@pytest.mark.parametrize(
+    ("query", "cosine", "expected"),
+    [
+        (UNKNOWN, 0.34, []),
+        (UNKNOWN, 0.37, ["evening.md"]),
+        # Keywords took `orchestr` for the word of the note: no sign that the note is meant.
+        (MENDED, 0.34, []),
+        (MENDED, 0.37, ["evening.md"]),
+        (KNOWN, 0.25, ["evening.md"]),
+    ],
+)
+def test_two_words_that_stand_nowhere_find_only_what_is_rather_near(
+    cast: Cast, query: str, cosine: float, expected: list[str]
+) -> None:
+    note = write_note(cast.vault, "evening.md", "The orchestra plays in the evening.")
+    know_lexemes([note.pk])
+    place(cast, note, query, cosine=cosine)
+    scope = scope_for(cast.owner)
+    found = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
+    assert [hit.path for hit in found.hits] == expected
+    said = " ".join(arm.reason for arm in found.arms)
+    assert ("nothing here is near" in said) is not bool(expected)
+    assert ("orchestr →" in said) is (query == MENDED)
