@@ -11,8 +11,10 @@ from django.utils import timezone
 
 from retrieval.core import sql
 from retrieval.core.filters import Filter
-from retrieval.core.query import ParsedQuery
+from retrieval.core.query import ParsedQuery, is_of_plain_words, phrase_pattern
 from retrieval.core.sql import fill
+from retrieval.facts import scope_facts
+from vault.core.lexical import query_tokens
 from vault.core.types import Scope
 from vault.querysets import folder_condition
 
@@ -43,17 +45,38 @@ def note_condition(filters: Sequence[Filter], scope: Scope) -> tuple[str, dict[s
     return " AND ".join(conditions) or "TRUE", values
 
 
+def barred_parts(query: ParsedQuery) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The part of a statement that finds the notes which `query` leaves out, as table `barred`,
+    and its values; nothing where it leaves out none. `vaults` and `configs` are the statement's."""
+    if not query.excludes:
+        return (), {}
+    unwanted = list(query.excluded_phrases)
+    values: dict[str, Any] = {
+        "excluded": list(query.excluded),
+        "excluded_made": [" ".join(query_tokens(word)) for word in query.excluded],
+        "unwanted": unwanted,
+        "unwanted_patterns": [phrase_pattern(phrase) for phrase in unwanted],
+        "unwanted_plain": [is_of_plain_words(phrase) for phrase in unwanted],
+    }
+    return (fill(sql.BARRED, quoted_lexeme=sql.quoted("lexeme")),), values
+
+
 def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[int, int], ...]:
-    """(note id, id of its first chunk or 0) of the notes that the filters alone let through,
-    newest first, at most `limit`."""
+    """(note id, id of its first chunk or 0) of the notes that the filters let through and
+    nothing excludes, newest first, at most `limit`."""
     condition, values = note_condition(query.filters, scope)
+    barred, barred_values = barred_parts(query)
+    if barred:
+        condition += f" AND {sql.BARRED_NOTES}"
+        values |= barred_values | {"configs": list(scope_facts(scope).text_configs)}
     values |= {
         "vaults": list(scope.vault_ids),
         "limit": int(limit),
         "zone": timezone.get_current_timezone_name(),
     }
+    listed = fill(sql.LISTED, condition=condition, date=sql.NOTE_DATE)
     with connection.cursor() as cursor:
-        cursor.execute(fill(sql.LISTED, condition=condition, date=sql.NOTE_DATE), values)
+        cursor.execute(f"WITH {barred[0]} {listed}" if barred else listed, values)
         return tuple((note_id, chunk_id or 0) for note_id, chunk_id in cursor.fetchall())
 
 

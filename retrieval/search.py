@@ -53,11 +53,11 @@ async def search_notes(
     without a query to the database or a model.
     """
     started = time.monotonic()
-    reason = _nothing_to_do(query, scope, limit)
+    parsed = parse_query(query, operators=True)
+    reason = _nothing_to_do(query, parsed, scope, limit)
     if reason:
         return SearchResult((), (Arm("keyword", ran=False, reason=reason),), {}, (reason,))
     wanted = min(limit, MOST_RESULTS)
-    parsed = parse_query(query, operators=True)
     if parsed.is_filters_alone:
         return await in_database(_listed, parsed, scope=scope, wanted=wanted)
     plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs, serving=serving)
@@ -121,9 +121,14 @@ def _plan(
     return _Plan(scope_facts(scope, serving), replace(knobs, mode=mode, depth=depth))
 
 
-def _nothing_to_do(query: str, scope: Scope, limit: int) -> str:
+def _nothing_to_do(query: str, parsed: ParsedQuery, scope: Scope, limit: int) -> str:
     if not clean(query) or limit < 1:
         return _("Nothing was asked.")
+    if parsed.is_exclusions_alone:
+        return _(
+            "A search needs something to find beside what it leaves out. To search for a text "
+            "that begins with a minus, put it in quotes."
+        )
     if scope.narrowed_to_nothing:
         return _("The filters leave no vault to search.")
     if not scope:
@@ -143,7 +148,7 @@ async def _text_arm(
         reason = _("Keywords found enough.")
     elif not plan.facts.is_readable:
         reason = _("Too much text here to read it all.")
-    elif query.phrases or query.excluded:
+    elif query.phrases or query.excludes:
         reason = _("Phrases and excluded words are for the other arms.")
     if reason:
         return _InText((), Arm("text", ran=False, reason=reason))

@@ -31,7 +31,7 @@ from retrieval.core.standing import OUTDATED
 from retrieval.core.types import MOST_EF_SEARCH, Candidate, Fusion, Knobs, Mode
 from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
-from retrieval.filters import note_condition
+from retrieval.filters import barred_parts, note_condition
 from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
 from vault.core.lexical import query_tokens
 from vault.core.names import lookup_key
@@ -83,8 +83,7 @@ def run_search(
     )
     # What filters, phrases and excluded words make of the statement comes once. A plan for any
     # scope reads the rows of all vaults where those of a few would do.
-    is_plain = not (query.filters or query.phrases or query.excluded or scope.rules)
-    keeps = is_plain and facts.is_most
+    keeps = facts.is_most and not (query.narrows or scope.rules)
     with transaction.atomic(), keeping_cursor() if keeps else connection.cursor() as cursor:
         _set_local(
             cursor,
@@ -113,6 +112,7 @@ def search_statement(
     """
     by_words = knobs.mode != Mode.SEMANTIC
     filters, values = _filters(query, scope)
+    barred, barred_values = barred_parts(query)
     days = _days(query)
     values |= {
         "vaults": list(scope.vault_ids),
@@ -136,7 +136,7 @@ def search_statement(
     liked = liked_parts(vectors, score=score) if knobs.fusion == Fusion.CONVEX else ()
     parts = (
         *_allowed(query, scope),
-        *_barred(query),
+        *barred,
         *_keywords(facts, scope, filters=filters, depth=knobs.depth, runs=by_words),
         *meaning,
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
@@ -154,7 +154,9 @@ def search_statement(
             named=sql.NAMED,
         ),
     )
-    return "WITH " + ",\n".join(parts), values | meaning_values | foreign_values | date_values
+    return "WITH " + ",\n".join(
+        parts
+    ), values | barred_values | meaning_values | foreign_values | date_values
 
 
 def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candidate, ...]:
@@ -222,16 +224,14 @@ def _filters(query: ParsedQuery, scope: Scope) -> tuple[str, dict[str, Any]]:
     for number, phrase in enumerate(query.phrases):
         conditions.append(f"(c.heading_text || ' ' || c.content) ~* %(phrase_{number})s")
         values[f"phrase_{number}"] = phrase_pattern(phrase)
-    if query.excluded:
+    if query.excludes:
         conditions.append("c.note_id NOT IN (SELECT note_id FROM barred)")
-        values["excluded"] = list(query.excluded)
-        values["excluded_made"] = [" ".join(query_tokens(word)) for word in query.excluded]
     return " AND ".join(conditions), values
 
 
 def _title_condition(query: ParsedQuery, scope: Scope) -> str:
     conditions = [sql.ALLOWED_NOTES] if query.filters or scope.rules else []
-    if query.excluded:
+    if query.excludes:
         conditions.append(sql.BARRED_NOTES)
     return " AND ".join(conditions) or "TRUE"
 
@@ -241,12 +241,6 @@ def _allowed(query: ParsedQuery, scope: Scope) -> tuple[str, ...]:
         return ()
     condition, _ = note_condition(query.filters, scope)
     return (fill(sql.ALLOWED, condition=condition),)
-
-
-def _barred(query: ParsedQuery) -> tuple[str, ...]:
-    if not query.excluded:
-        return ()
-    return (fill(sql.BARRED, quoted_lexeme=sql.quoted("lexeme")),)
 
 
 def _keywords(

@@ -61,6 +61,9 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
     if not clean(query):
         return Why(note, None, (*reasons, Reason("unsure", _("Nothing was asked."))))
     parsed = parse_query(query, operators=True)
+    if parsed.is_exclusions_alone:
+        said = _("The query says only what is not to be found.")
+        return Why(note, None, (*reasons, Reason("unsure", said)))
     if parsed.filters:
         reasons.append(await in_database(_about_filters, parsed, note, scope))
     if not parsed.is_filters_alone:

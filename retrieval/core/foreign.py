@@ -16,7 +16,7 @@ _LEAST_WORDS = 3
 # Scripts without spaces: a run of letters this long is a question.
 _LEAST_LETTERS = 4
 _WORD = re.compile(r"[^\W\d_]+")
-_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _CONFIGS = {
     "en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian",
     "pt": "portuguese", "nl": "dutch", "sv": "swedish", "da": "danish", "nb": "norwegian",
@@ -62,10 +62,10 @@ def foreign_to(question: str) -> Foreign:
     letters = _LETTERS.get(language)
     if letters:
         return Foreign(configs, absent=f"[{letters}]{{2}}")
-    return Foreign(configs, present=f"[{_UNSPACED}]{{3}}")
+    return Foreign(configs, present=f"[{UNSPACED}]{{3}}")
 
 
 def _is_long_enough(question: str) -> bool:
     words = _WORD.findall(question)
-    unspaced = re.findall(f"[{_UNSPACED}]", question)
+    unspaced = re.findall(f"[{UNSPACED}]", question)
     return len(words) >= _LEAST_WORDS or len(unspaced) >= _LEAST_LETTERS

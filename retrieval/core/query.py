@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from retrieval.core.filters import Filter, take_filters
+from retrieval.core.foreign import UNSPACED
 from vault.core.lexical import query_tokens
 
 # A megabyte of text costs PostgreSQL's parser 25 seconds and then fails; no real question
@@ -15,7 +16,9 @@ LONGEST_QUERY = 1_000
 # Control characters but tab and newline, and lone surrogates: PostgreSQL text cannot hold
 # NUL, UTF-8 cannot hold surrogates, and neither means anything to a reader.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_PHRASE = re.compile(r'"([^"]*)"')
+_PHRASE = re.compile(r'(?:(?<!\S)(?P<minus>-))?"(?P<said>[^"]*)"')
+# Quotes as word processors, telephones and other languages set them.
+_QUOTED = re.compile('“([^“”"]*)”|„([^„“”"]*)[“”]|«([^«»"]*)»|»([^«»"]*)«')
 # A minus excludes only in front of a word of two characters or more: `-v` and `--exclude`
 # are options that people look for.
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
@@ -23,6 +26,7 @@ _WIKILINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*\D).{5,}", re.DOTALL)
 _SIGN = re.compile(r"[^\w\s.,;:!?'’]|\w['’]\w")
 _WORD = re.compile(r"\w*[^\W_]\w*")
+_PLAIN_WORDS = re.compile(rf"(?:[^\W\d_{UNSPACED}]+(?:\s+|$))+")
 _LONG_NUMBER = re.compile(r"(?<![\w.,-])\d{5,18}(?![\w-]|[.,]\d)")
 _AROUND = "\"'`.,;:!?()[]{}<>«»“”* \t\n"
 # The shape of an identifier: is_valid, QuerySet, --exclude, a.b, E012, ADMINS.
@@ -41,15 +45,17 @@ _AFTER = r"(?:\([^()]*\))?\W{0,3}$"
 class ParsedQuery:
     """A query ready for the arms.
 
-    `text` is what is ranked by: everything but the excluded words. `phrases` must stand
-    in a passage as written; a note that has one of `excluded` is left out. `filters` say
-    which notes may be found at all; with them `text` may be empty.
+    `text` is what is ranked by: everything but what is excluded. `phrases` must stand
+    in a passage as written; a note that has one of the words `excluded`, or one of
+    `excluded_phrases` as written, is left out. `filters` say which notes may be found at
+    all. With filters, or where all is excluded, `text` may be empty.
     """
 
     text: str
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
+    excluded_phrases: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -59,12 +65,22 @@ class ParsedQuery:
     @property
     def narrows(self) -> bool:
         """Whether some of what is near may not be found."""
-        return bool(self.phrases or self.excluded or self.filters)
+        return bool(self.phrases or self.excludes or self.filters)
+
+    @property
+    def excludes(self) -> bool:
+        """Whether notes are left out for words or phrases that they hold."""
+        return bool(self.excluded or self.excluded_phrases)
 
     @property
     def is_filters_alone(self) -> bool:
-        """Whether notes are to be listed rather than ranked."""
-        return bool(self.filters) and not self.text and not self.excluded
+        """Whether notes are to be listed rather than ranked: less those that are excluded."""
+        return bool(self.filters) and not self.text
+
+    @property
+    def is_exclusions_alone(self) -> bool:
+        """Whether it says only what is not to be found."""
+        return self.excludes and not self.text and not self.filters
 
     @property
     def has_signs(self) -> bool:
@@ -80,22 +96,33 @@ def clean(text: str) -> str:
 def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
     """Take `text` apart. Any string is a query: nothing raises.
 
-    With `operators`, as on the search page, `"quoted phrases"`, `-words` and `tag:`, `path:`,
-    `after:` and `before:` become filters. Without, as in chat, every character is text. A
-    query of excluded words alone asks for nothing, so it is taken as text.
+    With `operators`, as on the search page, `"quoted phrases"`, `-words`, `-"phrases"` and
+    `tag:`, `path:`, `after:` and `before:` become filters. Without, as in chat, every
+    character is text. What is excluded is never a part of `text`.
     """
     whole = clean(text)
     if not operators:
         return ParsedQuery(whole)
-    whole, filters = take_filters(whole)
+    whole, filters = take_filters(straight_quotes(whole))
     whole = whole.strip()
-    phrases = tuple(p for p in map(_squeeze, _PHRASE.findall(whole)) if _WORD.search(p))
+    quoted = [(bool(m["minus"]), _squeeze(m["said"])) for m in _PHRASE.finditer(whole)]
+    phrases, unwanted = (
+        tuple(
+            dict.fromkeys(said for is_out, said in quoted if is_out is out and _WORD.search(said))
+        )
+        for out in (False, True)
+    )
     outside = _PHRASE.sub(" ", whole)
     excluded = tuple(dict.fromkeys(_EXCLUDED.findall(outside)))
     ranked = " ".join((*phrases, _squeeze(_EXCLUDED.sub(" ", outside)))).strip()
     if not _WORD.search(ranked):
-        return ParsedQuery(whole, filters=filters)
-    return ParsedQuery(ranked, phrases, excluded, filters)
+        ranked = "" if excluded or unwanted else whole
+    return ParsedQuery(ranked, phrases, excluded, filters, unwanted)
+
+
+def straight_quotes(text: str) -> str:
+    """`text` with pairs of typographic quotes as `"`, as operators are written with."""
+    return _QUOTED.sub(lambda pair: f'"{pair[pair.lastindex or 0]}"', text)
 
 
 def names_in(query: ParsedQuery) -> tuple[str, ...]:
@@ -146,6 +173,12 @@ def phrase_pattern(phrase: str) -> str:
     """
     parts = (re.sub(r"([^\w])", r"\\\1", part, flags=re.ASCII) for part in phrase.split())
     return r"\s+".join(parts)
+
+
+def is_of_plain_words(phrase: str) -> bool:
+    """Whether PostgreSQL's parser finds the words of `phrase` wherever it stands: letters of
+    scripts with spaces between words."""
+    return bool(_PLAIN_WORDS.fullmatch(phrase))
 
 
 def like_pattern(text: str) -> str:

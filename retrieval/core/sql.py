@@ -30,7 +30,9 @@ def scaled(column: str, *, among: str = "TRUE") -> str:
     return f"CASE WHEN {most} <= {least} THEN 1.0 ELSE {share} END"
 
 
-# Notes with an excluded word: all lexemes of the word under one configuration.
+# Notes with an excluded word: all lexemes of the word under one configuration. With an excluded
+# phrase: of the chunks with its lexemes those that hold it as written; where it has none, or signs
+# that the parser makes words of in its own way, all are read.
 BARRED = """
 barred_words AS MATERIALIZED (
     SELECT string_agg({quoted_lexeme}, ' & ')::tsquery AS query
@@ -44,9 +46,26 @@ barred_words AS MATERIALIZED (
     CROSS JOIN LATERAL unnest(to_tsvector('simple', word.text)) AS parts
     GROUP BY word.number
 ),
+barred_phrases AS MATERIALIZED (
+    SELECT phrase.pattern, chosen.config,
+        CASE WHEN phrase.is_plain THEN (
+            SELECT string_agg({quoted_lexeme}, ' & ')::tsquery
+            FROM unnest(to_tsvector(chosen.config::regconfig, phrase.text)) AS parts
+        ) END AS query
+    FROM unnest(%(unwanted)s::text[], %(unwanted_patterns)s::text[], %(unwanted_plain)s::bool[])
+        AS phrase(text, pattern, is_plain)
+    CROSS JOIN unnest(%(configs)s::text[]) AS chosen(config)
+),
 barred AS MATERIALIZED (
-    SELECT DISTINCT c.note_id FROM barred_words JOIN vault_chunk c ON c.tsv @@ barred_words.query
+    SELECT c.note_id FROM barred_words JOIN vault_chunk c ON c.tsv @@ barred_words.query
     WHERE c.vault_id = ANY(%(vaults)s)
+    UNION SELECT c.note_id FROM barred_phrases JOIN vault_chunk c ON c.tsv @@ barred_phrases.query
+    WHERE c.vault_id = ANY(%(vaults)s)
+        AND (c.heading_text || ' ' || c.content) ~* barred_phrases.pattern
+    UNION SELECT c.note_id FROM barred_phrases
+    JOIN vault_chunk c ON c.text_config::text = barred_phrases.config
+    WHERE barred_phrases.query IS NULL AND c.vault_id = ANY(%(vaults)s)
+        AND (c.heading_text || ' ' || c.content) ~* barred_phrases.pattern
 )"""
 
 # Notes that the query's filters let through.

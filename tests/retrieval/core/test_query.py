@@ -26,7 +26,7 @@ ANYTHING = st.text(st.characters(codec=None), max_size=300) | st.text(
 @given(ANYTHING)
 def test_any_string_becomes_text_that_can_be_stored(text: str) -> None:
     for query in (parse_query(text), parse_query(text, operators=True)):
-        for part in (query.text, *query.phrases, *query.excluded):
+        for part in (query.text, *query.phrases, *query.excluded, *query.excluded_phrases):
             part.encode()
             assert "\x00" not in part
             assert len(part) <= LONGEST_QUERY
@@ -35,7 +35,56 @@ def test_any_string_becomes_text_that_can_be_stored(text: str) -> None:
 @given(ANYTHING)
 def test_operators_never_leave_a_question_without_its_words(text: str) -> None:
     plain, parsed = parse_query(text), parse_query(text, operators=True)
-    assert bool(plain.words) == bool(parsed.words)
+    assert bool(plain.words) == bool(parsed.words or parsed.excludes)
+
+
+WORDS = st.lists(st.text("abcdefgh", min_size=2, max_size=6), min_size=1, max_size=3)
+
+
+@given(st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=3))
+def test_what_is_excluded_is_never_looked_for(
+    wanted: list[list[str]], phrases: list[list[str]], out: list[list[str]]
+) -> None:
+    left_out = [f'-"X{" X".join(words)}"' for words in out]
+    single = [f"-Y{words[0]}" for words in out]
+    quoted = [f'"{" ".join(words)}"' for words in phrases]
+    plain = [" ".join(words) for words in wanted]
+    query = parse_query(" ".join((*plain, *left_out, *quoted, *single)), operators=True)
+    assert "X" not in query.text
+    assert "Y" not in query.text
+    assert query.phrases == tuple(dict.fromkeys(" ".join(words) for words in phrases))
+    assert query.excluded_phrases == tuple(dict.fromkeys(said[2:-1] for said in left_out))
+    assert query.excluded == tuple(dict.fromkeys(said[1:] for said in single))
+    assert set(query.words) == {word for words in (*wanted, *phrases) for word in words}
+    assert query.is_exclusions_alone == (bool(out) and not query.text)
+
+
+@pytest.mark.parametrize(
+    "text", ['pump -"in March" seal', "pump -“in March” seal", "-«in March» pump seal"]
+)
+def test_a_minus_before_a_phrase_excludes_it(text: str) -> None:
+    query = parse_query(text, operators=True)
+    assert (query.text, query.phrases) == ("pump seal", ())
+    assert query.excluded_phrases == ("in March",)
+
+
+@pytest.mark.parametrize("text", ["“blue pump” seal", "„blue pump“ seal", "«blue pump» seal"])
+def test_typographic_quotes_make_a_phrase(text: str) -> None:
+    query = parse_query(text, operators=True)
+    assert (query.phrases, query.text) == (("blue pump",), "blue pump seal")
+
+
+@pytest.mark.parametrize("text", ["tag:project -pump", 'kind:code -"blue pump" -discount'])
+def test_filters_with_exclusions_list_notes(text: str) -> None:
+    query = parse_query(text, operators=True)
+    assert query.is_filters_alone
+    assert query.excludes
+
+
+@pytest.mark.parametrize("text", ["-draft", "-draft -old", '-"blue pump"'])
+def test_exclusions_alone_ask_for_nothing(text: str) -> None:
+    query = parse_query(text, operators=True)
+    assert (query.text, query.is_exclusions_alone, query.is_filters_alone) == ("", True, False)
 
 
 def test_a_megabyte_is_cut() -> None:
@@ -60,7 +109,7 @@ def test_options_and_hyphens_exclude_nothing(text: str) -> None:
     assert parse_query(text, operators=True).excluded == ()
 
 
-@pytest.mark.parametrize("text", ["-draft", "-draft -old", '""', '"..."', '"blue pump'])
+@pytest.mark.parametrize("text", ['""', '"..."', '"blue pump', "“blue pump"])
 def test_what_asks_for_nothing_else_is_taken_as_text(text: str) -> None:
     query = parse_query(text, operators=True)
     assert query.text == text
