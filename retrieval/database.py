@@ -106,10 +106,13 @@ def keeping_cursor() -> Iterator[CursorWrapper]:
     For statements that come again word for word, and whose best plan hangs on no value. psycopg
     drops the oldest of more than a hundred; with DATABASE_KEEPS_STATEMENTS=false none is kept.
     """
+    # As connection.cursor() does: a kept connection may have lost its server.
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     session = connection.connection
     if session not in _planning_once:
-        session.execute("SET plan_cache_mode = force_generic_plan")
+        with connection.wrap_database_errors:
+            session.execute("SET plan_cache_mode = force_generic_plan")
         # Inside a transaction the setting goes when that is rolled back.
         if session.info.transaction_status == TransactionStatus.IDLE:
             _planning_once.add(session)
