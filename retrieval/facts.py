@@ -32,6 +32,8 @@ _WANTED = 50
 # Counting rows costs a microsecond for ten. Each vault gets its share of the counting, but at
 # least so many; beyond it, the number of the last count of words is taken.
 _COUNTED, _LEAST_COUNTED = 10_000, 500
+# A plan that was made when the database knew of fewer passages would be kept while they come.
+_KNOWN = 1_000
 # Up to here all text can be read for what stands in it as typed.
 _READABLE = 10_000
 
@@ -77,7 +79,7 @@ class ScopeFacts:
 
     `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `width`: how many times
     `ef_search` the index looks at where it is not. `is_most`: the scope is at least half of all
-    there is, so that a plan made for any scope is its best one.
+    there is, as far as the database knows, so that a plan made for any scope is its best one.
     """
 
     vaults: tuple[VaultFacts, ...]
@@ -152,7 +154,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
         has_trigrams=any(row.has_trigrams for row in counted.values()),
         is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
         width=index_width(sum(known), indexed=indexed) if len(known) == len(sizes) else 1.0,
-        is_most=2 * sum(known) >= stored,
+        is_most=_KNOWN <= stored <= 2 * sum(known),
     )
 
 
