@@ -33,6 +33,7 @@ from chat.exporting import ALL_AS_JSON
 from chat.models import Conversation, Message, Source, Step
 from chat.organising import make_folder
 from vault.access import notes_in, scope_for, visible_to
+from vault.core.archives import UNREADABLE_ZIP
 from vault.core.scrub import scrub
 from vault.core.types import Scope
 from vault.models import Note, Vault
@@ -77,7 +78,7 @@ def import_file(user: User, content: bytes) -> ImportReport:
 
     Nothing is kept of a file that has a fault. Importing it again adds nothing twice.
     """
-    conversations = parse_file(_load(content))
+    conversations = parse_file(_load(content), now=timezone.now())
     report = ImportReport()
     readable = Readable.by(user)
     with transaction.atomic():
@@ -103,8 +104,11 @@ def _from_zip(content: bytes) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as files, files.open(ALL_AS_JSON) as inside:
             data = inside.read(LARGEST_FILE + 1)
-    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise BadFile(f"There is no readable “{ALL_AS_JSON}” in this zip.") from error
+    except (KeyError, OSError, *UNREADABLE_ZIP) as error:
+        raise BadFile(
+            f"There is no readable “{ALL_AS_JSON}” in this zip: it is broken, encrypted, or was "
+            "not exported here. Export everything again, and choose that file as it came."
+        ) from error
     if len(data) > LARGEST_FILE:
         raise BadFile(f"“{ALL_AS_JSON}” has more than {LARGEST_FILE // 10**6} MB.")
     return data
@@ -128,7 +132,8 @@ def _import_one(
         folder=make_folder(user, imported.folder) if imported.folder.strip() else None,
         pinned=imported.pinned and not imported.archived,
         archived=imported.archived,
-        vaults=[slug for slug in imported.vaults or () if slug in readable.vaults] or None,
+        # Vaults that are not here stay in the list: without them it would mean all of them.
+        vaults=None if imported.vaults is None else list(imported.vaults),
     )
     new_ids = _add_messages(conversation, imported, readable, report)
     kept: dict[str, Any] = {"leaf": new_ids.get(imported.leaf) if imported.leaf else None}

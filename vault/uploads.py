@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import secrets
 import shutil
 import time
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,7 +20,14 @@ from django.db import transaction
 
 from providers.registry import default_embedding_model
 from vault.adding import free_slug
-from vault.core.archives import ArchivePlan, ArchiveRefused, Entry, Limits, plan_archive
+from vault.core.archives import (
+    UNREADABLE_ZIP,
+    ArchivePlan,
+    ArchiveRefused,
+    Entry,
+    Limits,
+    plan_archive,
+)
 from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes, suffixes_to_read
 from vault.locks import Busy, Work, only_one
 from vault.models import Vault, VaultMember
@@ -32,14 +37,6 @@ log = structlog.get_logger(__name__)
 LIMITS = Limits(files=50_000, size=1_000_000_000)
 LARGEST_ARCHIVE = 300_000_000
 _PIECE = 1 << 20
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    NotImplementedError,
-    ValueError,
-)
 _UTF8_FLAG = 0x800
 _ENCRYPTED_FLAG = 0x1
 # A folder that no vault names may be one that is being unpacked right now.
@@ -125,13 +122,19 @@ def _unpack(archive: IO[bytes], place: Path, suffixes: tuple[str, ...]) -> Archi
             left = LIMITS.size
             for name, path in plan.files:
                 left -= _write(opened, entries[name], place / path, left)
-    except _UNREADABLE as error:
-        raise ArchiveRefused(
-            f"It is no zip archive that can be read ({error}). Pack the folder again, as .zip."
-        ) from error
+    except UNREADABLE_ZIP as error:
+        raise _unreadable(error) from error
     except OSError as error:
+        if error.errno is None:  # what bz2 raises of broken data
+            raise _unreadable(error) from error
         raise ArchiveRefused(f"The server could not store it: {error.strerror}.") from error
     return plan
+
+
+def _unreadable(error: Exception) -> ArchiveRefused:
+    return ArchiveRefused(
+        f"It is no zip archive that can be read ({error}). Pack the folder again, as .zip."
+    )
 
 
 def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: int) -> int:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from chat.core.asking import MODES, TOOL_USES, BadAsk, clean_text
 from chat.core.exporting import FORMAT, VERSION
+from chat.core.moments import moment_in
 
 MOST_CONVERSATIONS = 20_000
 MOST_MESSAGES = 5_000
@@ -83,9 +84,9 @@ class ImportedConversation:
     messages: tuple[ImportedMessage, ...]
 
 
-def parse_file(data: object) -> tuple[ImportedConversation, ...]:
-    """The conversations of a file. Raises BadFile with the place that is wrong."""
-    at = _Place(data, "the file")
+def parse_file(data: object, *, now: datetime) -> tuple[ImportedConversation, ...]:
+    """The conversations of a file, said before `now`. Raises BadFile with the wrong place."""
+    at = _Place(data, "the file", now)
     if at.get("format") != FORMAT:
         raise BadFile(
             f"This is no file of conversations: its “format” is not “{FORMAT}”. Choose a file "
@@ -106,6 +107,7 @@ class _Place:
 
     value: object
     name: str
+    now: datetime
 
     def get(self, key: str) -> object:
         if not isinstance(self.value, Mapping):
@@ -157,12 +159,9 @@ class _Place:
         if not value:
             return None
         try:
-            moment = datetime.fromisoformat(value)
+            return moment_in(value, now=self.now)
         except ValueError as error:
-            raise self.wrong(key, "must be an ISO date and time") from error
-        if moment.tzinfo is None:
-            raise self.wrong(key, "must have a time zone")
-        return moment
+            raise self.wrong(key, str(error)) from error
 
     def one_of(self, key: str, allowed: tuple[str, ...]) -> str:
         value = self.text(key)
@@ -179,7 +178,7 @@ class _Place:
         if len(value) > most:
             raise self.wrong(key, f"has more than {most:,} entries")
         start = "" if self.name == "the file" else f"{self.name}."
-        return [_Place(each, f"{start}{key}[{nth}]") for nth, each in enumerate(value)]
+        return [_Place(each, f"{start}{key}[{nth}]", self.now) for nth, each in enumerate(value)]
 
     def texts(self, key: str, most: int) -> tuple[str, ...]:
         places = self.places(key, most)

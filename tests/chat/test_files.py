@@ -6,20 +6,24 @@ import io
 import json
 import zipfile
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chat.core.importing import BadFile
 from chat.exporting import as_json, export_all, export_conversation
-from chat.importing import WITHHELD_IN_FILE, import_file
+from chat.importing import WITHHELD_IN_FILE, _load, import_file
 from chat.models import Conversation, Folder, Message, Source, Step
 from chat.organising import make_folder
 from chat.threads import thread
 from tests.cast import Cast
 from tests.chat.pages import BODY, add_answer, add_turn, browser, make_conversation, make_note
+from vault.access import scope_for
 from vault.models import Note, VaultMember
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -102,7 +106,7 @@ def test_a_file_gives_no_right_to_read_a_vault(cast: Cast, talk: Conversation) -
         assert secret not in told
     kept = json.dumps(list(Source.objects.filter(message__conversation=copy).values()), default=str)
     assert "March" not in kept
-    assert copy.vaults is None
+    assert (copy.vaults, scope_for(cast.outsider, copy.vaults).vault_ids) == (["team"], ())
     VaultMember.objects.create(vault=cast.vault, user=cast.outsider, role=VaultMember.Role.READER)
     assert import_file(cast.outsider, content).restored == 1
     assert seen(cast.outsider, copy) == seen(cast.owner, talk)
@@ -160,11 +164,26 @@ def test_everything_goes_into_one_zip_and_comes_back(cast: Cast, talk: Conversat
         assert import_file(cast.mate, nothing.read()).added == 0
 
 
-def zip_with(name: str, content: bytes) -> bytes:
+def zip_with(name: str, content: bytes, *, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as files:
+    with zipfile.ZipFile(made, "w", method) as files:
         files.writestr(name, content)
     return made.getvalue()
+
+
+def damaged(method: int) -> bytes:
+    """A zip whose table of contents is good and whose data is not."""
+    packed = bytearray(zip_with("conversations.json", b"quorvex " * 90, method=method))
+    at = packed.index(b"conversations.json") + len("conversations.json")
+    packed[at + 4 : at + 14] = b"\xff" * 10
+    return bytes(packed)
+
+
+def encrypted() -> bytes:
+    """A zip that says a password is needed."""
+    packed = bytearray(zip_with("conversations.json", b"{}"))
+    packed[packed.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(packed)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +194,10 @@ def zip_with(name: str, content: bytes) -> bytes:
         (b"[" * 100_000, "not JSON"),
         (b"PK\x03\x04 broken", "no readable"),
         (zip_with("other.json", b"{}"), "no readable"),
+        (damaged(zipfile.ZIP_DEFLATED), "broken, encrypted"),
+        (damaged(zipfile.ZIP_BZIP2), "broken, encrypted"),
+        (damaged(zipfile.ZIP_LZMA), "broken, encrypted"),
+        (encrypted(), "broken, encrypted"),
         (zip_with("conversations.json", b"nonsense"), "not JSON"),
     ],
 )
@@ -226,3 +249,28 @@ def test_a_source_in_a_closed_folder_is_withheld_until_the_folder_is_opened(cast
     assert "4,711" in str(thread(mine, cast.mate))
     member.update(hidden_folders=["HR"])
     assert "4,711" not in str(thread(mine, cast.mate)), "rights hold at the moment of use"
+
+
+def test_a_narrowed_conversation_is_never_imported_as_a_wide_one(
+    cast: Cast, talk: Conversation
+) -> None:
+    """Its vault is not here, or not for who imports: then it searches nothing, not all."""
+    for slugs in (["nowhere"], ["team", "nowhere"], []):
+        data = json.loads(exported(cast.owner, talk))
+        data["conversations"][0]["id"] = str(uuid4())
+        data["conversations"][0]["vaults"] = slugs
+        import_file(cast.mate, json.dumps(data).encode())
+        copy = Conversation.objects.filter(owner=cast.mate).latest("created")
+        assert copy.vaults == slugs
+        readable = scope_for(cast.mate, copy.vaults).vault_ids
+        assert readable == ((cast.vault.pk,) if "team" in slugs else ())
+
+
+@given(st.integers(0, 400), st.integers(0, 255))
+def test_any_damage_to_a_zip_is_read_past_or_named(place: int, byte: int) -> None:
+    packed = bytearray(zip_with("conversations.json", b'{"format": "quorvex"}' * 9))
+    packed[place % len(packed)] = byte
+    try:
+        _load(bytes(packed))
+    except BadFile as refused:
+        assert str(refused)

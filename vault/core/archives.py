@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
 import unicodedata
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vault.core.file_kinds import is_settings_file
 
+# What zipfile raises of an archive that is broken, encrypted, or packed in a way it does not
+# know; of broken bz2 data it raises a bare OSError besides.
+UNREADABLE_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
 _MOST_NAMED = 3
 _LONGEST_PATH = 500
 _DEEPEST = 60

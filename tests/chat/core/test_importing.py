@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -9,9 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.core.exporting import FORMAT, VERSION
-from chat.core.importing import BadFile, parse_file
+from chat.core.importing import BadFile, ImportedConversation
+from chat.core.importing import parse_file as parse_file_by
 
+NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 A, B, C = (f"8a0f6a1e-7d5e-4c0a-9c55-0f7f3b1f5e1{n}" for n in range(3))
+
+
+def parse_file(data: object) -> tuple[ImportedConversation, ...]:
+    return parse_file_by(data, now=NOW)
 
 
 def source(**fields: Any) -> dict[str, Any]:
@@ -67,6 +74,10 @@ def test_the_steps_of_an_answer_are_read_or_named() -> None:
         (file_with(pinned="yes"), "“pinned”: must be true or false"),
         (file_with(updated="soon"), "must be an ISO date"),
         (file_with(updated="2026-01-01T00:00:00"), "time zone"),
+        (file_with(updated="0001-01-01T00:00:00+14:00"), "“updated”: must be a moment from 1990"),
+        (file_with(updated="9999-12-31T23:59:59-12:00"), "“updated”: must be a moment from 1990"),
+        (file_with(updated="2026-03-05T05:07:00+00:00"), "“updated”: must not be in the future"),
+        (file_with(question(created="1989-12-31T23:59:59+00:00")), "messages[0], “created”"),
         (file_with(vaults=[1]), "“vaults”: must be a list of texts"),
         (file_with(question(role="robot")), "conversations[0].messages[0], “role”"),
         (file_with(question(), question()), "stands twice"),
@@ -107,3 +118,17 @@ def test_any_value_in_any_field_is_read_or_refused(value: object, key: str) -> N
             parse_file(data)
         except BadFile as refused:
             assert str(refused)
+
+
+@given(st.datetimes(), st.integers(-1439, 1439))
+def test_any_moment_is_one_that_pages_can_show_or_is_refused(moment: datetime, off: int) -> None:
+    """In every time zone, and never on top of a list for ever."""
+    written = moment.replace(tzinfo=timezone(timedelta(minutes=off))).isoformat()
+    try:
+        (read,) = parse_file(file_with(updated=written))
+    except BadFile as refused:
+        assert "“updated”" in str(refused)
+    else:
+        assert read.updated is not None
+        assert 1990 <= read.updated.astimezone(timezone(timedelta(hours=14))).year <= 2026
+        assert read.updated == datetime.fromisoformat(written)
