@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.utils.dateparse import parse_datetime
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -16,6 +15,7 @@ from rest_framework.response import Response
 
 from chat.api.answering import ChatView
 from chat.core.asking import BadAsk
+from chat.core.moments import moment_in
 from chat.history import own_conversation, own_message_run
 from chat.ledger import end_abandoned, want_stop
 from chat.models import ChatSettings, Conversation, Folder
@@ -273,11 +273,8 @@ def _is_true(value: str | None) -> bool:
     return (value or "").lower() in {"1", "true"}
 
 
-def _moment(text: str) -> Any:
+def _moment(text: str) -> datetime:
     try:
-        moment = parse_datetime(text)
-    except ValueError:
-        moment = None
-    if moment is None:
-        raise ValidationError({"before": "An ISO date and time, as in “updated”."})
-    return moment
+        return moment_in(text)
+    except ValueError as error:
+        raise ValidationError({"before": f"It {error}, as in “updated”."}) from error

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from chat.core.moments import moment_in
 from chat.models import Conversation, Folder
 from chat.querysets import ConversationQuerySet
 from chat.searching import MOST_HITS, Hit, find_messages
@@ -145,7 +145,6 @@ def _by_day(page: Iterable[Conversation], *, after: datetime | None) -> list[Gro
 
 def _moment(text: str) -> datetime | None:
     try:
-        moment = parse_datetime(text)
+        return moment_in(text)
     except ValueError:
         return None
-    return moment if moment and timezone.is_aware(moment) else None

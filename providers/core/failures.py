@@ -6,6 +6,7 @@ import json
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any
 
 from providers.core.errors import (
@@ -111,12 +112,13 @@ def seconds_to_wait(header: str | None, *, now: datetime | None = None) -> float
     if not header:
         return None
     try:
-        return max(float(header), 0.0)
+        seconds = float(header)
+        return max(seconds, 0.0) if isfinite(seconds) else None
     except ValueError:
         pass
     try:
         until = parsedate_to_datetime(header)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max((until - (now or datetime.now(UTC))).total_seconds(), 0.0)

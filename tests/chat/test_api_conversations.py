@@ -173,3 +173,17 @@ def test_what_is_exported_is_imported(cast: Cast, owner: Client) -> None:
     assert mate.post(f"{CHAT}/import", {}).status_code == 400
     bad = {"file": SimpleUploadedFile("x.json", b"{}")}
     assert "no file of conversations" in mate.post(f"{CHAT}/import", bad).json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "2026-01-01", "soon"]
+)
+def test_a_list_before_no_possible_moment_says_what_it_takes(
+    cast: Cast, owner: Client, moment: str
+) -> None:
+    """The page, whose address may be a stranger's, shows its list as if none were named."""
+    make_conversation(cast.owner)
+    refused = owner.get(LIST, {"before": moment})
+    assert refused.status_code == 400
+    assert "as in “updated”" in refused.json()["before"]
+    assert owner.get("/", {"before": moment}).status_code == 200

@@ -58,12 +58,12 @@ def bound(monkeypatch: pytest.MonkeyPatch, **bounds: Any) -> None:
     monkeypatch.setattr(fetching, "BOUNDS", replace(fetching.BOUNDS, **bounds))
 
 
-def commit_tree(server: GitServer, tree: ObjectID) -> None:
+def commit_tree(server: GitServer, tree: ObjectID, *, at: int = 1_800_000_000) -> None:
     """A commit of this tree on top of the branch, whatever is missing in it."""
     made = Commit()
     made.tree, made.parents = tree, [server.repo.refs[MAIN]]
     made.author = made.committer = b"Anna <anna@example.com>"
-    made.author_time = made.commit_time = 1_800_000_000
+    made.author_time = made.commit_time = at
     made.author_timezone = made.commit_timezone = 0
     made.message = b"Write notes"
     server.repo.object_store.add_object(made)
@@ -221,3 +221,14 @@ fetching.serve()
 
     assert in_a_copy(ask_and_die) == signal.SIGKILL
     wait_until(partial(lambda pid: not is_running(pid), int(mark.read_text())), "it has ended")
+
+
+def test_a_commit_of_a_time_that_no_calendar_holds_is_read(server: GitServer, vault: Vault) -> None:
+    blob, tree = Blob.from_string(b"# Pears"), Tree()
+    tree.add(b"b.md", REGULAR, blob.id)
+    for made in (blob, tree):
+        server.repo.object_store.add_object(made)
+    commit_tree(server, tree.id, at=2**50)
+    run = sync_vault(vault.pk)
+    assert run.state == SyncRun.State.DONE, run.error
+    assert Note.objects.get(vault=vault, path="b.md").file_modified.year == 1970

@@ -7,13 +7,13 @@ import os
 import stat
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
 from pathspec import GitIgnoreSpec
 
 from vault.core.file_kinds import PICTURE_SUFFIXES, read_suffixes, suffixes_to_read
+from vault.core.moments import moment_of
 from vault.core.types import FileState
 from vault.models import Vault
 from vault.sources.ignoring import ignore_rules
@@ -139,15 +139,7 @@ class FolderSource:
 
 
 def _state(path: str, found: os.stat_result) -> FileState:
-    return FileState(path=path, size=found.st_size, modified=_moment(found.st_mtime_ns))
-
-
-def _moment(nanoseconds: int) -> datetime:
-    """A file time as the tables can hold it: microseconds, years 1 to 9999."""
-    try:
-        return datetime.fromtimestamp(nanoseconds // 1000 / 1_000_000, tz=UTC)
-    except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, tz=UTC)
+    return FileState(path=path, size=found.st_size, modified=moment_of(found.st_mtime_ns // 1000))
 
 
 def _reason_of_root(place: Path, error: OSError | ValueError) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import structlog
@@ -19,6 +18,7 @@ from vault.core.file_kinds import (
     suffixes_to_read,
 )
 from vault.core.git_addresses import read_git_address
+from vault.core.moments import moment_of
 from vault.core.types import FileState, FileWarning
 from vault.git import fetching
 from vault.git.clone import Remote
@@ -192,6 +192,7 @@ def _skipped(entries: dict[str, Entry]) -> list[FileWarning]:
 def _state(path: str, entry: Entry) -> FileState:
     """As of a file. git keeps no times: it is that of the commit, with a fraction of a
     second from the content, so that two contents of one size never look alike."""
-    fraction = timedelta(microseconds=int(entry.blob[:8], 16) % 1_000_000)
-    moment = datetime.fromtimestamp(entry.seen, tz=UTC)
-    return FileState(path=path, size=entry.size, modified=moment + fraction)
+    fraction = int(entry.blob[:8], 16) % 1_000_000
+    return FileState(
+        path=path, size=entry.size, modified=moment_of(entry.seen * 1_000_000 + fraction)
+    )

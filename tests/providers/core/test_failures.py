@@ -109,6 +109,10 @@ def test_the_providers_own_words_in_one_line(body: Any, detail: str) -> None:
         ("soon", None),
         ("Wed, 21 Oct 2015 07:28:10 GMT", 10.0),
         ("Wed, 21 Oct 2015 07:20:00 GMT", 0.0),
+        ("nan", None),
+        ("inf", None),
+        ("1e999", None),
+        (f"Wed, 21 Oct {10**30} 07:20:00 GMT", None),
     ],
 )
 def test_retry_after(header: str | None, seconds: float | None) -> None:
