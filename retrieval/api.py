@@ -66,6 +66,7 @@ EXAMPLE = {
         "meaning": {"ran": True, "reason": "", "found": 50, "path": "exact"},
     },
     "timings": {"embed": 8.1, "search": 6.4, "total": 15.2},
+    "notices": [],
 }
 
 

@@ -67,7 +67,9 @@ async def search_queries(
     OperationalError when the database itself fails.
     """
     started = time.monotonic()
-    models = facts.models if knobs.mode != Mode.KEYWORD else {}
+    # The nearest passages to signs alone are noise.
+    has_words = any(query.words for query in queries)
+    models = facts.models if knobs.mode != Mode.KEYWORD and has_words else {}
     vectors = QueryVectors()
     if models:
         vectors = await embed_queries(
@@ -81,7 +83,9 @@ async def search_queries(
     lists = tuple(outcome.found.candidates for outcome in searched)
     arms: tuple[Arm, ...] = (
         _keyword_arm(queries, [outcome.found for outcome in searched], knobs),
-        _meaning_arm(lists, facts, knobs, vectors, searched[0].path if searched else ""),
+        _meaning_arm(lists, facts, knobs, vectors, searched[0].path if searched else "")
+        if has_words or knobs.mode == Mode.KEYWORD
+        else Arm("meaning", ran=False, reason=_("The query has no words.")),
         _title_arm(lists, knobs),
     )
     if knobs.mode == Mode.HYBRID:

@@ -16,7 +16,14 @@ from retrieval.core.filters import (
     check_filters,
     take_filters,
 )
-from retrieval.core.query import LONGEST_QUERY, clean
+from retrieval.core.query import (
+    LONGEST_QUERY,
+    LONGEST_TYPED,
+    MOST_OPERATORS,
+    clean,
+    parse_query,
+    straight_quotes,
+)
 from retrieval.core.types import Mode
 from retrieval.filters import suggestions_for, unknown_filter
 from vault.access import User, scope_for, visible_to
@@ -76,18 +83,17 @@ def read_asked(user: User, given: Given) -> Asked:
     """
     named = tuple(dict.fromkeys(slug for slug in given.slugs if slug))
     _check_vaults(user, named)
-    query = clean(given.query)
+    query = straight_quotes(clean(given.query, most=len(given.query)))
     chosen = tuple(
-        (name, clean(value))
+        (name, clean(value, most=len(value)))
         for name in CHOSEN
         for value in given.chosen.get(name, ())
         if clean(value)
     )
     _check_chosen(chosen)
     beside = [as_filter(name, value) for name, value in chosen]
-    text = " ".join(filter(None, (clean(query), *beside)))
-    if len(text) > LONGEST_QUERY and beside:
-        raise Unreadable("q", _("The query and its filters are too long together: shorten it."))
+    text = " ".join(filter(None, (query, *beside)))
+    _check_size(text)
     asked = Asked(
         query=query,
         mode=_mode(given.mode),
@@ -100,6 +106,25 @@ def read_asked(user: User, given: Given) -> Asked:
     )
     _check_filters(asked)
     return asked
+
+
+def _check_size(text: str) -> None:
+    """What is over a limit is refused: a filter that is cut away would let everything through."""
+    if len(text) > LONGEST_TYPED:
+        said = _("The query has %(length)d characters with its filters; at most %(most)d are read.")
+        raise Unreadable("q", said % {"length": len(text), "most": LONGEST_TYPED})
+    query = parse_query(text, operators=True)
+    if query.operators > MOST_OPERATORS:
+        said = _(
+            "The query has %(count)d filters, phrases and excluded words; at most %(most)d can "
+            "be put into one search."
+        )
+        raise Unreadable("q", said % {"count": query.operators, "most": MOST_OPERATORS})
+    values = (each.value for each in query.filters)
+    for part in (*query.phrases, *query.excluded, *query.excluded_phrases, *values):
+        if len(part) > LONGEST_QUERY:
+            said = _("“%(part)s” is too long: a phrase or filter has at most %(most)d characters.")
+            raise Unreadable("q", said % {"part": _short(part), "most": LONGEST_QUERY})
 
 
 def _check_chosen(chosen: Sequence[tuple[str, str]]) -> None:

@@ -16,7 +16,8 @@ from retrieval.arms import search_queries
 from retrieval.condense import condense
 from retrieval.core.condensing import Condensed
 from retrieval.core.fusion import fuse_queries
-from retrieval.core.query import clean, parse_query
+from retrieval.core.long_questions import questions_in, shorten
+from retrieval.core.query import LONGEST_QUERY, clean, parse_query
 from retrieval.core.standing import outdated_by
 from retrieval.core.types import Arm, Candidate, Knobs, Passage, Retrieval
 from retrieval.database import in_database
@@ -54,12 +55,13 @@ async def retrieve(
     rewrites a follow-up. An empty scope or question touches neither database nor model.
     Cancelling cancels the SQL and the calls to models.
     """
-    asked = clean(question)
+    asked = shorten(question)
     if not asked or not scope:
         return _nothing(asked, scope, knobs)
     started = time.monotonic()
     condensed = await condense(asked, history=history, knobs=knobs, model=model, user_id=user_id)
     condensed_at = time.monotonic()
+    condensed = _asking_first(condensed, question, searched=asked)
     outcome = await _search(condensed, scope=scope, knobs=knobs, user_id=user_id)
     retrieval = Retrieval(
         queries=condensed.queries,
@@ -83,6 +85,22 @@ async def retrieve(
         user_id=user_id,
     )
     return replace(retrieval, run_id=run_id)
+
+
+def _asking_first(condensed: Condensed, question: str, *, searched: str) -> Condensed:
+    """Of a message too long to be searched whole what it asks, then the part `searched`."""
+    whole = clean(question, most=len(question))
+    if len(whole) <= LONGEST_QUERY:
+        return condensed
+    notice = _(
+        "The message has %(all)d characters: its questions, its end and its beginning were "
+        "searched, %(searched)d in all."
+    ) % {"all": len(whole), "searched": len(searched)}
+    notice = " ".join(filter(None, (condensed.notice, notice)))
+    asking = questions_in(question)
+    if not asking or condensed.query != searched:
+        return replace(condensed, notice=notice)
+    return Condensed(asking, (searched, *condensed.alternates), notice)
 
 
 async def _search(

@@ -77,7 +77,8 @@ async def search_notes(
     marked = words_to_mark(parsed, found.terms)
     hits = await in_database(load_hits, candidates, scope=scope, words=marked)
     timings["total"] = _ms(started)
-    return SearchResult(hits, tuple(arms), timings, _notices(arms, mode), plan.facts.slugs)
+    notices = (*_left_out(parsed), *_notices(arms, mode))
+    return SearchResult(hits, tuple(arms), timings, notices, plan.facts.slugs)
 
 
 def _listed(query: ParsedQuery, *, scope: Scope, wanted: int) -> SearchResult:
@@ -187,11 +188,23 @@ def _ranked(
     return best_per_note(sorted([*ranked, *fresh], key=place))
 
 
+def _left_out(query: ParsedQuery) -> tuple[str, ...]:
+    if not query.left_out:
+        return ()
+    searched = len(query.text)
+    said = _(
+        "Only the first %(searched)d of %(all)d characters of the text were searched; all "
+        "filters hold."
+    )
+    return (said % {"searched": searched, "all": searched + query.left_out},)
+
+
 def _notices(arms: Sequence[Arm], mode: Mode) -> tuple[str, ...]:
     """What a reader should know without opening the details."""
     chosen = {Mode.KEYWORD: ("keyword",), Mode.SEMANTIC: ("meaning",)}
     wanted = (*chosen.get(mode, ("keyword", "meaning")), "rerank")
-    return tuple(arm.reason for arm in arms if arm.reason and arm.name in wanted)
+    reasons = (arm.reason for arm in arms if arm.reason and arm.name in wanted)
+    return tuple(dict.fromkeys(reasons))
 
 
 def _ms(start: float) -> float:

@@ -37,8 +37,11 @@ class ArmSerializer(serializers.Serializer[Any]):
 
 
 class SearchResultSerializer(serializers.Serializer[Any]):
-    """Notes, best first, what each arm did, and milliseconds by stage."""
+    """Notes, best first, what each arm did, milliseconds by stage, and what to know of it."""
 
     results = SearchHitSerializer(many=True)
     arms = serializers.DictField(child=ArmSerializer())
     timings = serializers.DictField(child=serializers.FloatField())
+    notices = serializers.ListField(
+        child=serializers.CharField(), help_text="sentences for whoever reads the results"
+    )

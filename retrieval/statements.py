@@ -166,7 +166,7 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     for scopes that are small. Text of one or two characters must be a word of its own.
     """
     text = query.text
-    if not query.words:
+    if not query.is_findable:
         return ()
     pattern = rf"\m{phrase_pattern(text)}\M"
     allowed, values = note_condition(query.filters, scope)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import regex
+
 from retrieval.core.filters import Filter, take_filters
 from retrieval.core.foreign import UNSPACED
 from vault.core.lexical import query_tokens
@@ -12,6 +14,10 @@ from vault.core.lexical import query_tokens
 # A megabyte of text costs PostgreSQL's parser 25 seconds and then fails; no real question
 # is longer than this.
 LONGEST_QUERY = 1_000
+# Of what is typed with operators as much is read, so that none of them is overlooked.
+LONGEST_TYPED = 20_000
+# Each is a condition on every row that is looked at.
+MOST_OPERATORS = 50
 
 # Control characters but tab and newline, and lone surrogates: PostgreSQL text cannot hold
 # NUL, UTF-8 cannot hold surrogates, and neither means anything to a reader.
@@ -27,6 +33,7 @@ _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*\D).{5,}", re.DOTALL)
 _SIGN = re.compile(r"[^\w\s.,;:!?'’]|\w['’]\w")
 _WORD = re.compile(r"\w*[^\W_]\w*")
 _PLAIN_WORDS = re.compile(rf"(?:[^\W\d_{UNSPACED}]+(?:\s+|$))+")
+_SYMBOL = regex.compile(r"[^\p{ASCII}\p{L}\p{M}\p{N}\p{P}\p{Z}\p{C}]")
 _LONG_NUMBER = re.compile(r"(?<![\w.,-])\d{5,18}(?![\w-]|[.,]\d)")
 _AROUND = "\"'`.,;:!?()[]{}<>«»“”* \t\n"
 # The shape of an identifier: is_valid, QuerySet, --exclude, a.b, E012, ADMINS.
@@ -48,7 +55,8 @@ class ParsedQuery:
     `text` is what is ranked by: everything but what is excluded. `phrases` must stand
     in a passage as written; a note that has one of the words `excluded`, or one of
     `excluded_phrases` as written, is left out. `filters` say which notes may be found at
-    all. With filters, or where all is excluded, `text` may be empty.
+    all. With filters, or where all is excluded, `text` may be empty. `left_out` characters
+    at the end of a longer text are not searched.
     """
 
     text: str
@@ -56,11 +64,23 @@ class ParsedQuery:
     excluded: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
     excluded_phrases: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def words(self) -> tuple[str, ...]:
         """Runs of letters and digits, in order."""
         return tuple(_WORD.findall(self.text))
+
+    @property
+    def is_findable(self) -> bool:
+        """Whether its text has something to look for: a word, or a sign that is no
+        punctuation, such as an emoji."""
+        return bool(_WORD.search(self.text) or _SYMBOL.search(self.text))
+
+    @property
+    def operators(self) -> int:
+        """How many conditions it sets."""
+        return sum(map(len, (self.phrases, self.excluded, self.filters, self.excluded_phrases)))
 
     @property
     def narrows(self) -> bool:
@@ -88,9 +108,9 @@ class ParsedQuery:
         return bool(_SIGN.search(self.text))
 
 
-def clean(text: str) -> str:
-    """`text` as PostgreSQL and UTF-8 can hold it, at most LONGEST_QUERY characters."""
-    return _UNSTORABLE.sub(" ", text[: LONGEST_QUERY * 2]).strip()[:LONGEST_QUERY]
+def clean(text: str, *, most: int = LONGEST_QUERY) -> str:
+    """`text` as PostgreSQL and UTF-8 can hold it, at most `most` characters."""
+    return _UNSTORABLE.sub(" ", text[: most * 2]).strip()[:most]
 
 
 def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
@@ -98,12 +118,12 @@ def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
 
     With `operators`, as on the search page, `"quoted phrases"`, `-words`, `-"phrases"` and
     `tag:`, `path:`, `after:` and `before:` become filters. Without, as in chat, every
-    character is text. What is excluded is never a part of `text`.
+    character is text. What is excluded is never a part of `text`. Operators are read to
+    LONGEST_TYPED characters, also where what is left of the text is longer than a search.
     """
-    whole = clean(text)
     if not operators:
-        return ParsedQuery(whole)
-    whole, filters = take_filters(straight_quotes(whole))
+        return ParsedQuery(clean(text))
+    whole, filters = take_filters(straight_quotes(clean(text, most=LONGEST_TYPED)))
     whole = whole.strip()
     quoted = [(bool(m["minus"]), _squeeze(m["said"])) for m in _PHRASE.finditer(whole)]
     phrases, unwanted = (
@@ -116,8 +136,10 @@ def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
     excluded = tuple(dict.fromkeys(_EXCLUDED.findall(outside)))
     ranked = " ".join((*phrases, _squeeze(_EXCLUDED.sub(" ", outside)))).strip()
     if not _WORD.search(ranked):
-        ranked = "" if excluded or unwanted else whole
-    return ParsedQuery(ranked, phrases, excluded, filters, unwanted)
+        is_narrowed = excluded or unwanted or filters
+        ranked = "" if is_narrowed and not _SYMBOL.search(ranked) else whole
+    kept = _cut(ranked)
+    return ParsedQuery(kept, phrases, excluded, filters, unwanted, len(ranked) - len(kept))
 
 
 def straight_quotes(text: str) -> str:
@@ -184,6 +206,14 @@ def is_of_plain_words(phrase: str) -> bool:
 def like_pattern(text: str) -> str:
     """A LIKE pattern that finds `text` anywhere, with its wildcards taken literally."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+def _cut(text: str) -> str:
+    """At most LONGEST_QUERY characters, and whole words where there are any."""
+    if len(text) <= LONGEST_QUERY:
+        return text
+    whole, blank, _rest = text[: LONGEST_QUERY + 1].rpartition(" ")
+    return whole if blank and whole.strip() else text[:LONGEST_QUERY]
 
 
 def _squeeze(text: str) -> str:

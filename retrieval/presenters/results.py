@@ -23,6 +23,7 @@ def result_json(result: SearchResult) -> dict[str, Any]:
         "results": [_hit_json(hit) for hit in result.hits],
         "arms": arms_json(result.arms),
         "timings": result.timings,
+        "notices": list(result.notices),
     }
 
 

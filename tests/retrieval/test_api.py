@@ -37,7 +37,7 @@ def get(user: Any, **params: Any) -> Any:
 def test_the_answer_has_the_stable_form(library: Cast) -> None:
     answer = get(library.owner, q="blue pump", limit=1).json()
     note = Note.objects.get(path="Ops/Pumps.md")
-    assert set(answer) == {"results", "arms", "timings"}
+    assert set(answer) == {"results", "arms", "timings", "notices"}
     assert answer["results"] == [
         {
             "rank": 1,
