@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,8 +92,17 @@ def unsaved(last: Event) -> tuple[EventType, dict[str, Any]]:
     return EventType.ERROR, data | {"citations": last.data["citations"]}
 
 
-def usage_json(usage: Usage) -> dict[str, int]:
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+def tokens_of(calls: Iterable[UsageRecord], told: Usage) -> dict[str, int]:
+    """The tokens of the calls that wrote an answer: one that is stopped was paid for as well.
+
+    What the turn `told` counts where the database was away and no call was recorded.
+    """
+    recorded = [call for call in calls if call.purpose == "answer"]
+    writing: list[UsageRecord] | list[Usage] = recorded or [told]
+    return {
+        "input_tokens": sum(call.input_tokens for call in writing),
+        "output_tokens": sum(call.output_tokens for call in writing),
+    }
 
 
 def call_json(call: UsageRecord) -> dict[str, Any]:

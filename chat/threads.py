@@ -11,6 +11,7 @@ from chat.abstaining import nearest_json
 from chat.core.branches import branch_through
 from chat.core.citations import judgements
 from chat.core.events import said_text
+from chat.core.marks import without_invented
 from chat.core.rendering import render_answer
 from chat.ledger import end_abandoned, read_events
 from chat.models import Conversation, Message, Run
@@ -69,8 +70,9 @@ def message_json(message: Message, readable: Scope, *, is_lost: bool) -> dict[st
         data["run"] = str(run.pk)
     judged = judgements(message.citations)
     rendered = render_answer(text, [quotable(source) for source in sources], judged)
+    numbers = {source.number for source in message.sources.all()}
     data |= {
-        "text": text,
+        "text": without_invented(text, numbers=numbers),
         "withheld": False,
         "html": rendered.html,
         "mode": message.mode,

@@ -34,8 +34,8 @@ from chat.endings import (
     call_json,
     last_data,
     rights_lost_after,
+    tokens_of,
     unsaved,
-    usage_json,
 )
 from chat.gathering import Gathered, seconds_to_beat
 from chat.history import Turn
@@ -360,10 +360,10 @@ class LiveRun:
             self._publish_blocks(self._blocks.finish)
         return marked
 
-    def _tokens(self, usage: Usage) -> dict[str, int]:
-        """What the answer took, with its beginning where it goes on from one."""
+    def _tokens(self, told: Usage) -> dict[str, int]:
+        """What the answer took however it ended, with its beginning where it goes on from one."""
         begun = self.turn.begun.usage if self.turn.begun else {}
-        return {name: n + begun.get(name, 0) for name, n in usage_json(usage).items()}
+        return {name: n + begun.get(name, 0) for name, n in tokens_of(self._calls, told).items()}
 
     async def _save_end(self, last: Event, close: Close) -> bool:
         """Whether the end was kept, with patience for a database that restarts."""

@@ -133,6 +133,7 @@ async def ask(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """An answer with its sources, from a conversation that is kept for a day."""
     from chat.core.asking import Refused, parse_ask
     from chat.core.events import EventType, said_text
+    from chat.core.marks import without_invented
     from chat.rights import Caller
     from chat.runs import SignedOut, runs_here
 
@@ -163,7 +164,9 @@ async def ask(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
     passages = next((e.data for e in events if e.type is EventType.SOURCES), {}).get("passages", [])
     cited = {each["n"] for each in last.data.get("citations", ())}
     return {
-        "answer": said_text(events),
+        "answer": without_invented(
+            said_text(events), numbers={each["number"] for each in passages}
+        ),
         "sources": await sync_to_async(_sources)(caller.user_id, passages, cited),
     }
 

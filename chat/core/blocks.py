@@ -19,7 +19,7 @@ from chat.core.rendering import SourceBlock, render_block, split_blocks
 
 # An opened bracket, with what follows it, at the end of the text. Longer ones are no marks.
 _HALF_LINK = re.compile(
-    r"!?\[[^\[\]\n]{0,200}(?:\](?:\([^()\s]{0,500})?)?$|【[^】\n]{0,60}$|［[^］\n]{0,60}$"
+    r"!?\[[^\[\]\n]{0,200}(?:\](?:\([^()\s]{0,500})?)?$|【[^】\n]{0,200}$|［[^］\n]{0,200}$"
 )
 _HALF_AUTOLINK = re.compile(r"<[a-z][a-z0-9+.-]{0,20}:[^<>\s]{0,500}$|!$", re.IGNORECASE)
 # Addresses become links without brackets, too.
@@ -34,6 +34,7 @@ _SETTLED = regex.compile(r"[ >*+\-\d.)]*\p{L}[^\n]*[\p{L}\p{M}\p{N} ,.?%'’“�
 # Where such text goes in: before the ends of blocks at the very end.
 _ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote)>\s*)+\Z")
 LONGEST_ENDS = 400
+_BRACKETS = frozenset("[【［")
 _SENTENCE = re.compile(r"[.?]\s")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
@@ -116,7 +117,7 @@ class BlockStream:
     def _may_judge_anew(self, line: str) -> bool:
         """Whether a mark of the last sentence may be judged anew, now that it is longer."""
         sentences = _SENTENCE.split(line)
-        return bool(self._passages) and ("[" in sentences[-1] or "【" in sentences[-1])
+        return not _BRACKETS.isdisjoint(sentences[-1])
 
     def finish(self) -> list[Block]:
         """The blocks that are still open, closed: the answer has ended."""

@@ -1,4 +1,4 @@
-"""Citations: marks like [2] in an answer, and the sentence of a passage that bears them out.
+"""Citations: what marks like [2] in an answer cite, and the sentence that bears them out.
 
 Support is judged by shared words, by the figures a statement has and by denials that only
 one side makes: weak is a hint for the reader's own look, no verdict. How well it does is
@@ -7,13 +7,14 @@ measured by benchmarks/citations.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import regex
 
+from chat.core.marks import Marker
 from chat.core.wording import (
     closeness,
     denies,
@@ -27,66 +28,12 @@ from vault.core.language import text_config
 
 Undecided = Literal["words", "translation"]
 
-# [2] [1, 2] [1-3] [^1] [[1]] and the same in full-width brackets, digits and commas; the
-# tail of 【1†source】 is what some models add. At most four digits: 20 digits are no number
-# of a passage. A minus sign or a dot inside leaves the text alone: [-1], [1.2].
-_NUMBER = r"[0-9０-９]{1,4}"
-_ITEM = rf"{_NUMBER}(?:\s*[-–—~～]\s*{_NUMBER})?"
-_MARKER = regex.compile(
-    rf"(?:\[\[|[\[【［])\s*\^?({_ITEM}(?:\s*[,，、;；]\s*{_ITEM})*)\s*(?:†[^\]】］\[【［\n]{{0,40}})?"
-    r"(?:\]\]|[\]】］])"
-)
-_MARKER_WITH_SPACE = regex.compile(r"[ \t]*" + _MARKER.pattern)
-_DIGITS = regex.compile(_NUMBER)
-_RANGE = regex.compile(r"[-–—~～]")
-_COMMA = regex.compile(r"[,，、;；]")
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
 _LEAD = regex.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+|\|\s*)*")
 _GAP = regex.compile(r"\s+(?=[.,;:!?。！？、，；：])")
 # Below this share of a sentence's words in its passage the support counts as weak.
 WEAK_BELOW = 0.5
 LONGEST_QUOTE = 400
-# A turn has at most 30 passages: a longer number in brackets is a year or a reference.
-MOST_DIGITS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """A mark in a text and the existing passages it names, in order.
-
-    No numbers: the mark was invented, it names no passage of the turn.
-    """
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-
-
-def find_markers(text: str, *, exists: Callable[[int], bool]) -> list[Marker]:
-    """The marks in `text`; those that name no passage that exists have no numbers.
-
-    A range counts only when all of it exists. A bracket after a word (`row[7]`) or with a
-    longer number ([2024]) that names no passage is text, not a mark.
-    """
-    found = []
-    for match in _MARKER.finditer(text):
-        numbers = _numbers(match[1], exists)
-        if numbers:
-            found.append(Marker(match.start(), match.end(), numbers))
-        elif _looks_invented(text, match):
-            start = len(text[: match.start()].rstrip(" \t"))
-            found.append(Marker(start, match.end(), ()))
-    return found
-
-
-def without_markers(text: str) -> str:
-    """`text` less every citation mark, whatever number it names."""
-    return str(_MARKER_WITH_SPACE.sub("", text))
-
-
-def is_marker(text: str) -> bool:
-    """Whether `text`, in brackets, would be a mark."""
-    return _MARKER.fullmatch(f"[{text}]") is not None
 
 
 @dataclass(frozen=True)
@@ -305,22 +252,6 @@ class _Sentence:
     start: int
     end: int
     stems: frozenset[str]
-
-
-def _looks_invented(text: str, match: regex.Match[str]) -> bool:
-    follows_a_word = match.start() > 0 and text[match.start() - 1].isalnum()
-    digits = _DIGITS.findall(match[1])
-    return not follows_a_word and all(len(number) <= MOST_DIGITS for number in digits)
-
-
-def _numbers(items: str, exists: Callable[[int], bool]) -> tuple[int, ...]:
-    numbers: list[int] = []
-    for item in _COMMA.split(items):
-        ends = [int(part) for part in _RANGE.split(item.strip())]
-        named = range(ends[0], ends[-1] + 1)
-        if named and len(named) <= 1 + 30 and all(exists(number) for number in named):
-            numbers.extend(named)
-    return tuple(dict.fromkeys(numbers))
 
 
 def _tidy(sentence: str) -> str:

@@ -7,15 +7,14 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chat.core.citations import find_markers
+from chat.core.marks import find_markers, split_prose
 
 FORMAT = "secondbrain.conversations"
 # Raise it when a reader of the old one would misread the new one.
 VERSION = 1
 LONGEST_NAME = 60
-CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`)", re.DOTALL)
 _UNSAFE = re.compile(r"[^\w\-. ]+")
-_HEADING = re.compile(r"^(#{1,4})(?=\s)", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,4})(?=\s)")
 
 
 def envelope(conversations: Sequence[Mapping[str, Any]], *, exported: str) -> dict[str, Any]:
@@ -59,10 +58,11 @@ def _answer(message: Mapping[str, Any], nth: int) -> str:
     if message["withheld"]:
         return "*This answer rests on a vault its reader may not read; it is not in this file.*"
     numbers = {source["number"] for source in message["sources"]}
-    pieces = CODE.split(message["text"].strip())
-    for at in range(0, len(pieces), 2):
-        pieces[at] = _HEADING.sub(r"##\1", _with_footnotes(pieces[at], numbers, nth))
-    text = "".join(pieces)
+    text = ""
+    for piece, is_prose in split_prose(message["text"].strip()):
+        shown = _with_footnotes(piece, numbers, nth) if is_prose else piece
+        begins_line = is_prose and text[-1:] in {"", "\n"}
+        text += _HEADING.sub(r"##\1", shown) if begins_line else shown
     if message["status"] != "done":
         text += f"\n\n*({message['status']})*"
     return "\n\n".join(filter(None, (_steps(message), text.strip())))

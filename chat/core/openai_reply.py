@@ -13,9 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chat.core.blocks import hold_back
-from chat.core.citations import find_markers
 from chat.core.events import Event, EventType, RunIds
-from chat.core.exporting import CODE
+from chat.core.marks import (
+    fence_after,
+    find_markers,
+    split_prose,
+    sure_of_index,
+    sure_prefix,
+    without_invented,
+)
 
 # HTTP status by the code of an answer that failed; 502: the model's server is at fault.
 _STATUSES = {
@@ -216,8 +222,8 @@ class Reply:
 def marks_in(text: str, numbers: frozenset[int]) -> list[tuple[int, int, tuple[int, ...]]]:
     """(start, end, numbers) of the marks in `text` that name one of `numbers`; not in code."""
     found, at = [], 0
-    for nth, piece in enumerate(CODE.split(text)):
-        if nth % 2 == 0:
+    for piece, is_prose in split_prose(text):
+        if is_prose:
             marks = find_markers(piece, exists=numbers.__contains__)
             found += [(at + m.start, at + m.end, m.numbers) for m in marks if m.numbers]
         at += len(piece)
@@ -227,8 +233,8 @@ def marks_in(text: str, numbers: frozenset[int]) -> list[tuple[int, int, tuple[i
 class CleanWords:
     """A growing answer without marks that name no passage; what is given out stays.
 
-    Without any passage nothing is a mark. A line that is not whole yet is given as far as
-    it cannot change: an unfinished mark, code or link at its end is held back.
+    A line that is not whole yet is given as far as it cannot change: an unfinished mark or
+    link at its end is held back, and brackets behind code or a formula without an end.
     """
 
     def __init__(self, numbers: frozenset[int]) -> None:
@@ -241,58 +247,32 @@ class CleanWords:
         """Add a piece; the words that can be given out now."""
         *lines, self._line = (self._line + text).split("\n")
         whole = "".join(self._close(line) for line in lines)
-        safe = self._clean(_safe_part(self._line)) if not self._fence else self._line
+        safe = self._line if self._fence else self._clean(_safe_part(self._line))
         new = safe[self._given :]
         self._given = max(self._given, len(safe))
         return whole + new
 
     def finish(self) -> str:
         """What was held back: the answer has ended."""
-        rest = self._clean_line(self._line)[self._given :]
-        self._line, self._given = "", 0
+        rest = self._close(self._line).removesuffix("\n")
+        self._line = ""
         return rest
 
     def _close(self, line: str) -> str:
-        rest = self._clean_line(line)[self._given :] + "\n"
+        is_inside, self._fence = self._fence, fence_after(line, self._fence)
+        whole = line if is_inside or self._fence else self._clean(line)
+        rest = whole[self._given :] + "\n"
         self._given = 0
-        self._turn_fence(line)
         return rest
 
-    def _turn_fence(self, line: str) -> None:
-        mark = line.lstrip()[:3]
-        if mark in {"```", "~~~"}:
-            if not self._fence:
-                self._fence = mark
-            elif mark == self._fence:
-                self._fence = ""
-
-    def _clean_line(self, line: str) -> str:
-        return line if self._fence else self._clean(line)
-
-    def _clean(self, text: str) -> str:
-        if not self._numbers:
-            return text
-        pieces = CODE.split(text)
-        pieces[::2] = [self._drop_invented(piece) for piece in pieces[::2]]
-        return "".join(pieces)
-
-    def _drop_invented(self, text: str) -> str:
-        made, at = "", 0
-        for marker in find_markers(text, exists=self._numbers.__contains__):
-            if not marker.numbers:
-                made += text[at : marker.start]
-                at = marker.end
-        return made + text[at:]
+    def _clean(self, line: str) -> str:
+        return without_invented(line, numbers=self._numbers)
 
 
 def _safe_part(line: str) -> str:
     """The beginning of an unfinished line that nothing to come can change."""
-    if line.lstrip()[:1] in {"`", "~"} or not line.strip():
-        return ""  # it may open a fence
-    if line.count("`") % 2:
-        line = line[: line.rfind("`")]
     # A bracket that stands before what is held back may belong to it: [[9].
-    return hold_back(line).rstrip(" \t[【［")
+    return sure_of_index(hold_back(sure_prefix(line)).rstrip(" \t[【［"))
 
 
 def frame(data: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from chat.core.citations import without_markers
+from chat.core.marks import without_markers
 from chat.core.seam import last_words
 from providers.core.types import ChatMessage, ChatRequest, Grounding, GroundingPassage
 

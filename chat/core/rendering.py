@@ -24,10 +24,9 @@ from chat.core.citations import (
     Judgements,
     Quotable,
     cite,
-    find_markers,
-    is_marker,
     sentence_of,
 )
+from chat.core.marks import find_markers, is_marker
 from vault.core.rendering import answer_parser, sanitise
 
 Passages = Mapping[int, Quotable]
@@ -103,8 +102,7 @@ def _with_chips(
     children = list(_unlink_marks(token.children))
     plains = list(_plain_texts(children))
     plain = "".join(plains)
-    # Without passages nothing was to be cited, so brackets are what the model meant to say.
-    markers = find_markers(plain, exists=passages.__contains__) if passages else []
+    markers = find_markers(plain, exists=passages.__contains__)
     if not markers:
         return token.copy(children=children)
     done, at = [], 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import regex
 
-from chat.core.citations import without_markers
+from chat.core.marks import without_markers
+from chat.core.refusals import is_refusal
 
 LONGEST = 60
 LONGEST_FROM_MODEL = 80
@@ -41,7 +42,7 @@ def title_from_model(output: str) -> str | None:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     line = _LABEL.sub("", line.strip(_MARKS)).strip(_MARKS)
     line = " ".join(line.split()).removesuffix(".").strip(_MARKS)
-    if not line or _CHATTER.match(line):
+    if not line or _CHATTER.match(line) or is_refusal(line):
         return None
     return _shorten(line, LONGEST_FROM_MODEL)
 

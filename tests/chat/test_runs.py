@@ -108,6 +108,10 @@ async def test_two_processes_hear_the_same_and_either_stops(
     assert heard == await all_events(world.runs, turn)
     message = await answer_of(turn)
     assert (message.status, message.text) == ("stopped", "A beginning [1] ")
+    (call,) = [call for call in message.calls if call["purpose"] == "answer"]
+    spent = {name: call[name] for name in ("input_tokens", "output_tokens")}
+    assert min(spent.values()) > 0
+    assert message.usage == heard[-1].data["usage"] == spent
 
 
 async def test_a_follower_elsewhere_survives_the_loss_of_its_listening_connection(

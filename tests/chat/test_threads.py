@@ -28,6 +28,14 @@ def test_the_thread_shows_what_was_answered_and_from_what(cast: Cast) -> None:
     assert not answer["replaced"]
 
 
+def test_no_number_that_does_not_exist_is_in_the_text_of_an_answer(cast: Cast) -> None:
+    turn = begin(cast)
+    add_source(turn, cast)
+    end(turn, "It failed in March[1], see [Source 9] and `x[9]`.")
+    answer = thread(conversation_of(turn), cast.mate)[1]
+    assert answer["text"] == "It failed in March[1], see and `x[9]`."
+
+
 def test_the_thread_of_a_running_answer_says_where_to_go_on(cast: Cast) -> None:
     turn = begin(cast)
     said = [Event(1, EventType.SOURCES, {}), Event(2, EventType.DELTA, {"text": "So far"})]

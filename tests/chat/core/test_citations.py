@@ -12,82 +12,17 @@ from chat.core.citations import (
     LONGEST_QUOTE,
     Quotable,
     cite,
-    find_markers,
     find_quote,
-    is_marker,
     sentence_of,
     sentence_spans,
-    without_markers,
 )
+from chat.core.marks import find_markers
 
 PUMP = "# Pump\n\n- The pump failed in March.\n- It was repaired in three hours.\n\nNothing else."
 
 
 def passage(text: str = PUMP, *, number: int = 1, start: int = 100) -> Quotable:
     return Quotable(number, "Pump", text, start, start + len(text), "/vaults/t/notes/Pump.md", 7)
-
-
-def numbers(text: str, *, passages: int = 3) -> list[tuple[int, ...]]:
-    return [m.numbers for m in find_markers(text, exists=lambda n: 1 <= n <= passages)]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("A [1][2].", [(1,), (2,)]),
-        ("B [1, 2].", [(1, 2)]),
-        ("C [1，3] and [1、2；3].", [(1, 3), (1, 2, 3)]),
-        ("D [1-3] and [1–2].", [(1, 2, 3), (1, 2)]),
-        ("E 【2】 and ［３］.", [(2,), (3,)]),
-        ("F [2][2].", [(2,), (2,)]),
-        ("G [03].", [(3,)]),
-        ("H [^1] and [[2]].", [(1,), (2,)]),
-        ("I 【1†notes】.", [(1,)]),
-        ("J [ 1 ,2 ].", [(1, 2)]),
-        ("K [1, 1].", [(1,)]),
-    ],
-)
-def test_marks_are_recognised_in_every_form(text: str, expected: list[tuple[int, ...]]) -> None:
-    assert numbers(text) == expected
-
-
-@pytest.mark.parametrize("mark", ["-1", "1.2", "2024", "99999999999999999999", "", "x", " ", "1,"])
-def test_what_is_no_number_of_a_passage_is_text(mark: str) -> None:
-    assert numbers(f"see [{mark}].") == []
-
-
-@pytest.mark.parametrize("mark", ["7", "0", "12", "1-7", "3-1", "8, 9"])
-def test_a_mark_that_names_no_passage_was_invented(mark: str) -> None:
-    assert numbers(f"see [{mark}].") == [()]
-
-
-def test_a_bracket_right_after_a_word_is_no_invented_mark() -> None:
-    assert numbers("take row[7] of it") == []
-
-
-def test_of_a_list_only_what_exists_is_named() -> None:
-    assert numbers("see [2, 9].") == [(2,)]
-
-
-@given(st.text(alphabet="0123456789[]【】［］,，-–.^† \nab１２３", max_size=60))
-def test_no_text_names_a_passage_that_does_not_exist(text: str) -> None:
-    markers = find_markers(text, exists=lambda n: n in {1, 2, 3})
-    assert all(number in {1, 2, 3} for marker in markers for number in marker.numbers)
-    ends = [(marker.start, marker.end) for marker in markers]
-    assert ends == sorted(ends)
-    assert all(before[1] <= after[0] for before, after in itertools.pairwise(ends))
-
-
-def test_earlier_marks_are_taken_out_whatever_they_name() -> None:
-    assert without_markers("It failed [1][99]. It ran 【2】, arr[x].") == (
-        "It failed. It ran, arr[x]."
-    )
-
-
-def test_a_label_of_digits_is_a_mark() -> None:
-    assert is_marker("2")
-    assert is_marker("1, 2")
-    assert not is_marker("the site")
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,22 @@ def test_numbers_that_do_not_exist_never_reach_the_reader() -> None:
     assert sorted({citation.number for citation in citations}) == [2, 3]
 
 
-def test_brackets_stay_where_there_was_nothing_to_cite() -> None:
-    assert "[7]" in render_answer("Take the one in [7].", ()).html
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pump failed in March[9].",
+        "水泵在三月出现故障[9]。",
+        "| a | b |\n|---|---|\n| failed[9] | 故障[9] |",
+        "See [100], [1 and 9]... [9], [Source 9], 【9:0†source】, [#9] and [7‑9].",
+    ],
+)
+def test_no_form_of_an_invented_number_reaches_the_reader(text: str) -> None:
+    assert "9" not in re.sub(r"<[^>]*>", "", html_of(text))
+
+
+def test_without_passages_every_number_was_invented() -> None:
+    assert "[7]" not in render_answer("It failed in March[7], as [1] says.", ()).html
+    assert "[0, 1]" in render_answer("A number in [0, 1], see `x[7]`.", ()).html
 
 
 def test_adjacent_marks_lists_ranges_and_line_starts() -> None:

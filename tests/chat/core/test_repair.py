@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.citations import by_meaning, measure
-from chat.core.citations import Quotable, find_quote, without_markers
+from chat.core.citations import Quotable, find_quote
+from chat.core.marks import without_markers
 from chat.core.rendering import render_answer
 from chat.core.repair import add_marks, best_passage
 

@@ -29,6 +29,16 @@ FAMILY = "👩‍👩‍👧‍👦"
         ("# Pump repair", "Pump repair"),
         ("Question: When did the pump fail?", "When did the pump fail?"),
         ("```", None),
+        ("I cannot answer", None),
+        ("I'm sorry, but I can't help with that.", None),
+        ("**Unable to answer the question**", None),
+        ("The notes do not say when the pump failed", None),
+        ("Es tut mir leid", None),
+        ("Я не можу відповісти", None),
+        ("抱歉，我无法回答", None),
+        ("Unable to log in after the update", "Unable to log in after the update"),
+        ("Notes on the sorry state of the pump", "Notes on the sorry state of the pump"),
+        ("The notes of March", "The notes of March"),
     ],
 )
 def test_a_models_title_is_cleaned_or_refused(output: str, title: str | None) -> None:
@@ -83,3 +93,5 @@ def test_any_output_gives_a_title_that_fits_or_none(output: str) -> None:
 def test_a_title_has_no_citation_marks() -> None:
     assert title_from_model("The pump failed in March [1]") == "The pump failed in March"
     assert title_from_model("The pump [1] and its seal [2, 3]") == "The pump and its seal"
+    assert title_from_model("Pump failure [Source 1]") == "Pump failure"
+    assert title_from_model("水泵故障[1]【2:0†source】") == "水泵故障"
