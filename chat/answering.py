@@ -30,6 +30,7 @@ from providers.core.types import (
     ToolCall,
     Usage,
 )
+from retrieval.core.standing import standing_of, standing_words
 from retrieval.core.types import Passage
 
 log = structlog.get_logger("chat.answering")
@@ -311,7 +312,8 @@ def _shown_as(passage: Passage) -> PromptPassage:
         path=passage.path,
         heading_path=passage.heading_path,
         text=passage.text,
-        updated=passage.updated,
+        day=passage.day,
+        standing=standing_words(standing_of(passage.properties)),
     )
 
 

@@ -114,7 +114,11 @@ class PassageSerializer(serializers.Serializer[Any]):
     end = serializers.IntegerField()
     url = serializers.CharField(allow_blank=True, help_text="its note, opened there")
     arms = serializers.ListField(child=serializers.CharField(), help_text="which found it, how")
-    updated = serializers.DateTimeField(allow_null=True)
+    updated = serializers.DateTimeField(allow_null=True, help_text="when its file changed")
+    date = serializers.DateField(allow_null=True, help_text="the day the note is of")
+    status = serializers.CharField(allow_blank=True)
+    superseded_by = serializers.CharField(allow_blank=True)
+    valid_until = serializers.CharField(allow_blank=True)
 
 
 class CitationSerializer(serializers.Serializer[Any]):

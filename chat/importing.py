@@ -32,6 +32,8 @@ from chat.core.titles import title_from_question
 from chat.exporting import ALL_AS_JSON
 from chat.models import Conversation, Message, Source, Step
 from chat.organising import make_folder
+from retrieval.core.note_day import note_day
+from retrieval.core.standing import standing_of
 from vault.access import notes_in, scope_for, visible_to
 from vault.core.archives import UNREADABLE_ZIP
 from vault.core.scrub import scrub
@@ -234,6 +236,9 @@ def _resolve(row: Source, source: ImportedSource, readable: Readable) -> bool:
         if note.body[source.start : source.end] != text:
             row.start, row.end = at, at + len(text)
         row.note_hash, row.note_updated = note.content_hash, note.file_modified
+        changed = timezone.localdate(note.file_modified)
+        row.note_day = note_day(note.properties, note.path, changed=changed)
+        row.standing = standing_of(note.properties)
     return True
 
 

@@ -145,6 +145,10 @@ class CompletionSourceSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
     url = serializers.CharField(allow_blank=True)
     updated = serializers.DateTimeField(allow_null=True)
+    date = serializers.DateField(allow_null=True)
+    status = serializers.CharField(allow_blank=True)
+    superseded_by = serializers.CharField(allow_blank=True)
+    valid_until = serializers.CharField(allow_blank=True)
 
 
 class CompletionSerializer(serializers.Serializer[Any]):

@@ -11,6 +11,7 @@ from django.urls import NoReverseMatch, reverse
 
 from chat.core.citations import Quotable
 from chat.models import Message, Source
+from retrieval.core.standing import STANDING, standing_of
 from retrieval.core.types import Arm, Passage, Retrieval
 from vault.access import User
 from vault.core.headings import path_at
@@ -90,6 +91,8 @@ def passage_json(source: Source) -> dict[str, Any]:
         "url": shown.url(shown.whole),
         "arms": list(source.arms),
         "updated": source.note_updated.isoformat() if source.note_updated else None,
+        "date": source.note_day.isoformat() if source.note_day else None,
+        **{name: source.standing.get(name, "") for name in STANDING},
     }
 
 
@@ -130,4 +133,6 @@ def _row(message_id: Any, passage: Passage, vault: Vault | None, note: Note | No
         note_hash=note.content_hash if note else "",
         arms=list(passage.arms),
         note_updated=passage.updated,
+        note_day=passage.day,
+        standing=standing_of(passage.properties),
     )

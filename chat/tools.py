@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 
 from chat.core.tools import MOST_PASSAGES, READ, SEARCH, Wanted
 from chat.database import in_database, release_connection
@@ -19,6 +20,7 @@ from chat.narrowing import narrow
 from chat.options import TurnOptions
 from chat.providing import Providing
 from retrieval.core.filters import Filter
+from retrieval.core.note_day import note_day
 from retrieval.core.types import Passage
 from retrieval.filters import fitting
 from vault.access import notes_in, scope_for
@@ -175,5 +177,6 @@ def _passage(note: Note, start: int, text: str, *, arm: str) -> Passage:
         score=0.0,
         arms=(arm,),
         updated=note.file_modified,
+        day=note_day(note.properties, note.path, changed=timezone.localdate(note.file_modified)),
         properties=note.properties,
     )

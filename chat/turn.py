@@ -30,6 +30,7 @@ from chat.sources import arms_json, passage_json, quotable, save_sources
 from chat.step_events import step_said
 from chat.steps import Bell
 from chat.tools import Toolbox
+from retrieval.core.standing import standing_words
 from retrieval.core.types import Retrieval
 from vault.access import scope_for
 from vault.core.types import Scope
@@ -164,7 +165,8 @@ def _prompt(
             path=source.path,
             heading_path=tuple(source.heading_path),
             text=source.text,
-            updated=source.note_updated or timezone.now(),
+            day=source.note_day or timezone.localdate(source.note_updated),
+            standing=standing_words(source.standing),
         )
         for source in sources
     )

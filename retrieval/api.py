@@ -59,6 +59,10 @@ EXAMPLE = {
             "span": [120, 151],
             "around": "120-151.3fa9",
             "updated_at": "2026-03-04T05:06:07+00:00",
+            "date": "2026-03-03",
+            "status": "",
+            "superseded_by": "",
+            "valid_until": "",
         }
     ],
     "arms": {

@@ -9,9 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.utils import timezone
 
 from retrieval.core.expansion import Group, Piece, fit_texts, plan_passages
 from retrieval.core.fusion import arm_labels, cap_per_note
+from retrieval.core.note_day import note_day
 from retrieval.core.sql import fill
 from retrieval.core.types import Candidate, Knobs, Passage
 from retrieval.linked import linked_groups
@@ -151,5 +153,6 @@ def _passage(
         score=group.lead.score,
         arms=labels,
         updated=place.modified,
+        day=note_day(place.properties, place.path, changed=timezone.localdate(place.modified)),
         properties=place.properties,
     )

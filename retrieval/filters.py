@@ -74,7 +74,7 @@ def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[i
         "limit": int(limit),
         "zone": timezone.get_current_timezone_name(),
     }
-    listed = fill(sql.LISTED, condition=condition, date=sql.NOTE_DATE)
+    listed = fill(sql.LISTED, condition=condition, date=sql.NOTE_DAY)
     with connection.cursor() as cursor:
         cursor.execute(f"WITH {barred[0]} {listed}" if barred else listed, values)
         return tuple((note_id, chunk_id or 0) for note_id, chunk_id in cursor.fetchall())
@@ -165,7 +165,7 @@ def _condition(each: Filter, name: str) -> str:
     if template is not None:
         return fill(template, name=name)
     comparison = ">=" if each.name == "after" else "<"
-    return f"{sql.NOTE_DATE} {comparison} %({name})s"
+    return f"{sql.NOTE_DAY} {comparison} %({name})s"
 
 
 _CONDITIONS = {

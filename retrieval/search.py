@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from providers.models import EmbeddingModel
 from retrieval.arms import search_queries
 from retrieval.core.fusion import arm_labels, best_per_note, order
+from retrieval.core.note_day import note_day
 from retrieval.core.query import ParsedQuery, clean, parse_query
 from retrieval.core.snippets import code_snippet, make_snippet
 from retrieval.core.telling import telling_span
@@ -276,6 +278,7 @@ def _hit(
         span=(chunk.start, chunk.end) if chunk else (0, 0),
         arms=arm_labels(candidate),
         updated=note.file_modified,
+        day=note_day(note.properties, note.path, changed=timezone.localdate(note.file_modified)),
         score=candidate.score,
         marks=snippet.marks,
         properties=shown_properties(note.properties),

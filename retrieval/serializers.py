@@ -24,7 +24,11 @@ class SearchHitSerializer(serializers.Serializer[Any]):
     around = serializers.CharField(
         help_text="the sentences that tell most, for `around` of a note's section"
     )
-    updated_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="when its file changed")
+    date = serializers.DateField(help_text="of the note: what it says, its path, or its file")
+    status = serializers.CharField(allow_blank=True)
+    superseded_by = serializers.CharField(allow_blank=True)
+    valid_until = serializers.CharField(allow_blank=True)
 
 
 class ArmSerializer(serializers.Serializer[Any]):

@@ -322,7 +322,7 @@ def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
         return "0", values
     conditions = []
     for number, each in enumerate(ranges):
-        conditions.append(fill(sql.ON_DAYS, written=sql.WRITTEN, number=number))
+        conditions.append(fill(sql.ON_DAYS, day=sql.NOTE_DAY, number=number))
         values |= {f"first_{number}": each.first.isoformat()}
         values |= {f"last_{number}": each.last.isoformat()}
     bonus = DATED_BONUS * _best(knobs)

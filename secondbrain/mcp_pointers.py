@@ -15,6 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from retrieval.core.snippets import SNIPPET_LENGTH, plain_text
+from retrieval.core.standing import standing_of
 from retrieval.core.types import Hit
 from secondbrain.mcp_arguments import ToolRefused
 from vault.access import notes_in, scope_for
@@ -50,11 +51,9 @@ def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
         "breadcrumb": breadcrumb(note, path),
         "snippet": _snippet(note, hit),
         "section_tokens": estimate_tokens(section.text) if section else 0,
-        "updated": hit.updated.date().isoformat(),
+        "date": hit.day.isoformat(),
     }
-    if "superseded_by" in hit.properties:
-        row["superseded_by"] = str(hit.properties["superseded_by"])
-    return row
+    return row | {name: said for name, said in standing_of(hit.properties).items() if said}
 
 
 def _snippet(note: Note, hit: Hit) -> str:

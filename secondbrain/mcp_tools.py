@@ -18,6 +18,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
+from retrieval.core.standing import STANDING
 from retrieval.core.types import Mode
 from retrieval.forms import CHOSEN, Given, Unreadable, read_asked
 from retrieval.search import search_notes
@@ -161,14 +162,12 @@ async def ask(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, Any]:
         said = last.data if last else {}
         words = (said.get("text") or "There is no answer.", said.get("mend"))
         raise ToolRefused(" ".join(filter(None, words)))
-    passages = next((e.data for e in events if e.type is EventType.SOURCES), {}).get("passages", [])
+    read = next((e.data for e in events if e.type is EventType.SOURCES), {})
+    passages = read.get("passages", [])
     cited = {each["n"] for each in last.data.get("citations", ())}
-    return {
-        "answer": without_invented(
-            said_text(events), numbers={each["number"] for each in passages}
-        ),
-        "sources": await sync_to_async(_sources)(caller.user_id, passages, cited),
-    }
+    found = await sync_to_async(_sources)(caller.user_id, passages, cited)
+    answer = without_invented(said_text(events), numbers={each["number"] for each in passages})
+    return {"answer": answer, "sources": found, **_how_found(read, last.data)}
 
 
 def _user(agent: Agent) -> User:
@@ -198,6 +197,26 @@ def _similar(user: User, pointer: str, limit: int) -> dict[str, Any]:
     return reply
 
 
+def _how_found(read: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """What was searched and how, what was skipped and why, and which claims are in doubt."""
+    reply: dict[str, Any] = {
+        "mode": read.get("mode", ""),
+        "searched": read.get("searched", []),
+        "queries": read.get("queries", []),
+    }
+    weak = {each["n"] for each in said.get("citations", ()) if each.get("weak")}
+    skipped = {arm["name"]: arm["reason"] for arm in read.get("arms", ()) if not arm["ran"]}
+    return reply | {
+        name: value
+        for name, value in (
+            ("notices", read.get("notices", [])),
+            ("skipped", skipped),
+            ("weak", sorted(weak)),
+        )
+        if value
+    }
+
+
 def _sources(
     user_id: int, passages: Sequence[Mapping[str, Any]], cited: set[int]
 ) -> list[dict[str, Any]]:
@@ -216,6 +235,8 @@ def _sources(
                     "n": passage["number"],
                     "section": pointer_to(note, path),
                     "breadcrumb": breadcrumb(note, path),
+                    "date": passage["date"],
+                    **{name: passage[name] for name in STANDING if passage[name]},
                 }
             )
     return rows

@@ -196,6 +196,10 @@ class Reply:
                 "text": each["text"],
                 "url": self._whole_url(each["url"]),
                 "updated": each["updated"],
+                "date": each["date"],
+                "status": each["status"],
+                "superseded_by": each["superseded_by"],
+                "valid_until": each["valid_until"],
             }
             for each in self._passages
         ]

@@ -10,8 +10,8 @@ passages that were sent).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import date
 
 from chat.core.marks import without_markers
 from chat.core.seam import last_words
@@ -71,14 +71,15 @@ CountTokens = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class PromptPassage:
-    """A numbered passage as the prompt shows it."""
+    """A numbered passage as the prompt shows it. `standing`: that its note no longer holds."""
 
     number: int
     title: str
     path: str
     heading_path: tuple[str, ...]
     text: str
-    updated: datetime
+    day: date
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +213,10 @@ def _user_message(question: str, passages: Sequence[PromptPassage], mark: str) -
 
 def _shown(passage: PromptPassage, mark: str) -> str:
     place = " > ".join(_one_line(part) for part in passage.heading_path) or passage.title
-    head = (
-        f"[{passage.number}] {_one_line(place)} (note {_one_line(passage.path)}, "
-        f"changed {passage.updated:%Y-%m-%d})"
-    )
+    facts = [f"note {_one_line(passage.path)}", f"of {passage.day.isoformat()}"]
+    if passage.standing:
+        facts.append(_one_line(passage.standing))
+    head = f"[{passage.number}] {_one_line(place)} ({', '.join(facts)})"
     text = passage.text.replace(mark, "")
     return f"<passage {mark}>\n{head}\n{text}\n</passage {mark}>"
 
@@ -253,9 +254,7 @@ def _fit_passages(
 
 
 def _with_text(passage: PromptPassage, text: str) -> PromptPassage:
-    return PromptPassage(
-        passage.number, passage.title, passage.path, passage.heading_path, text, passage.updated
-    )
+    return replace(passage, text=text)
 
 
 def _newest(

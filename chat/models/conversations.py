@@ -193,6 +193,10 @@ class Source(models.Model):
     note_hash = models.CharField(max_length=64, blank=True)
     arms = models.JSONField(default=list)
     note_updated = models.DateTimeField(null=True)
+    note_day = models.DateField(null=True, help_text=_("The day the note is of."))
+    standing = models.JSONField(
+        default=dict, help_text=_("What the note said of how far it holds.")
+    )
 
     class Meta:
         ordering = ["number"]

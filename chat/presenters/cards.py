@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from typing import Any
 from urllib.parse import unquote
 
@@ -41,7 +41,7 @@ class SourceCard:
     text: str
     start: int
     url: str
-    updated: datetime | None
+    day: date | None
     quote: str = ""
     now: NoteNow = NoteNow()
 
@@ -74,7 +74,7 @@ def source_card(source: dict[str, Any], *, quote: str, now: NoteNow | None) -> S
         text=source["text"],
         start=source["start"],
         url=source["url"],
-        updated=datetime.fromisoformat(source["updated"]) if source["updated"] else None,
+        day=date.fromisoformat(source["date"]) if source["date"] else None,
         quote=quote,
         now=now or NoteNow(),
     )

@@ -94,10 +94,13 @@ HAS_PROPERTY = """EXISTS (
             OR lower(btrim(item.value #>> '{{}}', ' []'))
                 = btrim(substr(%({name})s, strpos(%({name})s, '=') + 1), ' []'))
 )"""
-# The date that the note itself gives, else the day its file changed. ISO dates compare as
-# text, so that 2026-02-31 in a note breaks nothing.
-NOTE_DATE = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
+# The day of a note: what it says itself, else what its path says, else when its file changed
+# (as note_day() in retrieval/core/note_day.py). ISO dates compare as text, so that 2026-02-31
+# in a note breaks nothing.
+NOTE_DAY = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
     THEN left(n.properties->>'date', 10)
+    WHEN n.path ~ '(^|\D)\d{4}-\d{2}-\d{2}(\D|$)'
+    THEN substring(n.path FROM '(?:^|\D)(\d{4}-\d{2}-\d{2})(?:\D|$)')
     ELSE to_char(n.file_modified AT TIME ZONE %(zone)s, 'YYYY-MM-DD') END) COLLATE "C")"""
 
 # Filters alone: the notes they let through, newest first.
@@ -149,13 +152,7 @@ STANDING = r"""(CASE WHEN COALESCE(n.properties->>'superseded_by', '') NOT IN ('
     OR (n.properties->>'valid_until' ~ '^\d{4}-\d{2}-\d{2}'
         AND (left(n.properties->>'valid_until', 10) COLLATE "C") < %(today)s)
     THEN 0.6 ELSE 1 END)"""
-# The day of a note: what it says, else what its path says, else when its file changed.
-WRITTEN = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
-    THEN left(n.properties->>'date', 10)
-    WHEN n.path ~ '(^|\D)\d{4}-\d{2}-\d{2}(\D|$)'
-    THEN substring(n.path FROM '\d{4}-\d{2}-\d{2}')
-    ELSE to_char(n.file_modified AT TIME ZONE %(zone)s, 'YYYY-MM-DD') END) COLLATE "C")"""
-ON_DAYS = "{written} BETWEEN %(first_{number})s AND %(last_{number})s"
+ON_DAYS = "{day} BETWEEN %(first_{number})s AND %(last_{number})s"
 # Signs are no words: of many passages with a 100, those with the `100%` that was typed.
 AS_TYPED = """(CASE WHEN (SELECT c.content FROM vault_chunk c WHERE c.id = fused.chunk_id)
     ILIKE %(as_typed)s THEN {bonus} ELSE 0 END)"""

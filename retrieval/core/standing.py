@@ -10,6 +10,8 @@ from typing import Any
 OUTDATED = ("superseded", "deprecated", "obsolete", "outdated", "archived", "replaced", "expired")
 """Values of `status`, in lower case, that say so."""
 
+STANDING = ("status", "superseded_by", "valid_until")
+
 _LINK = re.compile(r"^\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]$")
 
 
@@ -29,6 +31,17 @@ def outdated_by(properties: Mapping[str, Any], *, today: date) -> tuple[str, str
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", until) and until < today.isoformat():
         return "valid_until", until
     return "", ""
+
+
+def standing_of(properties: Mapping[str, Any]) -> dict[str, str]:
+    """What a note says of how far it holds, as text: each of STANDING, "" where it does not."""
+    return {name: _text(properties.get(name)) for name in STANDING}
+
+
+def standing_words(standing: Mapping[str, str]) -> str:
+    """The same in words, for a model: "status: draft, superseded by: New pump"."""
+    said = ((name.replace("_", " "), standing.get(name)) for name in STANDING)
+    return ", ".join(f"{name}: {value}" for name, value in said if value)
 
 
 def _text(value: Any) -> str:

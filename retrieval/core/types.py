@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -97,7 +97,8 @@ class Passage:
 
     `text` is the stored text of `start..end` in the note's body (characters); `arms` are
     the arms that found it, such as ("keyword 1", "meaning 3", "title"), or the passage that
-    embeds or links to its note: ("linked from [2]",).
+    embeds or links to its note: ("linked from [2]",). `updated` is when its file changed,
+    `day` the day the note is of.
     """
 
     number: int
@@ -115,6 +116,7 @@ class Passage:
     score: float
     arms: tuple[str, ...]
     updated: datetime
+    day: date
     properties: dict[str, Any] = field(default_factory=dict)
 
 
@@ -138,7 +140,8 @@ class Hit:
 
     `snippet` is plain text; `marks` are the character ranges in it that matched. `span` is
     the place of the passage in the note's body, `around` that of its sentences which tell
-    most of what was asked. Of code the snippet has lines. `rank` counts from 1. `summary` is
+    most of what was asked. Of code the snippet has lines. `updated` is when its file changed,
+    `day` the day the note is of. `rank` counts from 1. `summary` is
     a model's line about the passage, where the vault has such lines.
     """
 
@@ -153,6 +156,7 @@ class Hit:
     span: tuple[int, int]
     arms: tuple[str, ...]
     updated: datetime
+    day: date
     score: float = 0.0
     marks: tuple[tuple[int, int], ...] = ()
     properties: dict[str, Any] = field(default_factory=dict)

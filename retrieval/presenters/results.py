@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from retrieval.core.filters import as_filter, take_filters, without_filter
+from retrieval.core.standing import standing_of
 from retrieval.core.types import Arm, Hit, SearchResult
 from retrieval.forms import Asked, Unreadable
 from retrieval.presenters.words import found_by
@@ -157,6 +158,8 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "span": list(hit.span),
         "around": str(hit.around or Place(*hit.span)),
         "updated_at": hit.updated.isoformat(),
+        "date": hit.day.isoformat(),
+        **standing_of(hit.properties),
     }
 
 

@@ -58,6 +58,10 @@ def test_a_passage_is_shown_with_all_that_a_reader_asks_for(cast: Cast) -> None:
         "url": f"/vaults/team/notes/Notes/Pump%201.md?span=0-{len(PUMP)}&source={source.pk}",
         "arms": ["keyword 1"],
         "updated": "2026-03-04T05:06:07+00:00",
+        "date": "2026-03-04",
+        "status": "",
+        "superseded_by": "",
+        "valid_until": "",
     }
 
 

@@ -209,6 +209,7 @@ def make_passage(vault: Vault, *, number: int = 1, text: str = PUMP, **fields: A
         score=1.0,
         arms=("keyword 1",),
         updated=UPDATED,
+        day=UPDATED.date(),
     )
     return replace(passage, **fields)
 

@@ -51,10 +51,26 @@ def test_the_answer_has_the_stable_form(library: Cast) -> None:
             "span": [0, 35],
             "around": "0-35.39e6",
             "updated_at": note.file_modified.isoformat(),
+            "date": note.file_modified.date().isoformat(),
+            "status": "",
+            "superseded_by": "",
+            "valid_until": "",
         }
     ]
     assert answer["arms"]["meaning"] == {"ran": True, "reason": "", "found": 2, "path": "exact"}
     assert set(answer["timings"]) == {"embed", "search", "total"}
+
+
+def test_a_note_says_of_which_day_it_is_and_whether_it_holds(library: Cast) -> None:
+    text = "---\ndate: 2024-01-01\nsuperseded_by: '[[New mill]]'\n---\nThe old mill."
+    write_note(library.vault, "Old mill.md", text)
+    write_note(library.vault, "Daily/2026-03-14.md", "The mill was mended.")
+    found = {hit["path"]: hit for hit in get(library.owner, q="mill").json()["results"]}
+    assert found["Old mill.md"]["date"] == "2024-01-01"
+    assert found["Old mill.md"]["superseded_by"] == "New mill"
+    assert found["Daily/2026-03-14.md"]["date"] == "2026-03-14"
+    of_that_day = get(library.owner, q="mill", after="2026-03-14", before="2026-03-15").json()
+    assert [hit["path"] for hit in of_that_day["results"]] == ["Daily/2026-03-14.md"]
 
 
 def test_the_command_gives_the_same(library: Cast) -> None:

@@ -98,6 +98,9 @@ def check(told: dict[str, Any]) -> None:
     assert not failed, reply
     assert "Ottokar" in reply["answer"]
     assert reply["sources"][0]["breadcrumb"].startswith("team > Birds/Heron.md")
+    assert reply["sources"][0]["date"] == told["found"]["results"][0]["date"]
+    assert reply["searched"] == ["team"]
+    assert reply["queries"] == ["What is the grey heron called?"]
 
 
 def test_an_agent_searches_reads_a_section_and_asks_over_http(pond: Pond) -> None:

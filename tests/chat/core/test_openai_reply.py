@@ -34,6 +34,10 @@ def passage(number: int, **fields: Any) -> dict[str, Any]:
         "text": "It failed in March.",
         "url": "/vaults/team/notes/Pumps.md",
         "updated": None,
+        "date": None,
+        "status": "",
+        "superseded_by": "",
+        "valid_until": "",
         **fields,
     }
 

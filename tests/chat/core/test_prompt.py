@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -30,7 +30,7 @@ def passage(number: int = 1, text: str = "The pump failed.", **fields: object) -
         "title": "Pump",
         "path": "Notes/Pump.md",
         "heading_path": ("Pump", "Failure"),
-        "updated": datetime(2026, 3, 4, tzinfo=UTC),
+        "day": date(2026, 3, 4),
     } | fields
     return PromptPassage(number=number, text=text, **values)  # type: ignore[arg-type]
 
@@ -60,7 +60,7 @@ def size(prompt: Prompt) -> int:
 def test_a_passage_stands_numbered_in_its_fence_with_place_and_date() -> None:
     prompt = build()
     assert prompt.request.messages[-1].content == (
-        f"<passage {MARK}>\n[1] Pump > Failure (note Notes/Pump.md, changed 2026-03-04)\n"
+        f"<passage {MARK}>\n[1] Pump > Failure (note Notes/Pump.md, of 2026-03-04)\n"
         f"The pump failed.\n</passage {MARK}>\n\nQuestion: When did it fail?"
     )
     assert MARK in prompt.request.system

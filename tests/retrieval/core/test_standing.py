@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.standing import outdated_by
+from retrieval.core.standing import outdated_by, standing_of, standing_words
 
 TODAY = date(2026, 11, 30)
 
@@ -40,3 +40,10 @@ def test_a_note_says_that_it_no_longer_holds(
 )
 def test_other_notes_hold(properties: dict[str, Any]) -> None:
     assert outdated_by(properties, today=TODAY) == ("", "")
+
+
+def test_how_far_a_note_holds_is_told_as_text() -> None:
+    said = standing_of({"status": "draft", "superseded_by": ["[[Leave 2026]]"], "date": 7})
+    assert said == {"status": "draft", "superseded_by": "Leave 2026", "valid_until": ""}
+    assert standing_words(said) == "status: draft, superseded by: Leave 2026"
+    assert standing_words({}) == ""
