@@ -62,8 +62,8 @@ def test_the_answer_has_the_stable_form(library: Cast) -> None:
 
 
 def test_a_note_says_of_which_day_it_is_and_whether_it_holds(library: Cast) -> None:
-    text = "---\ndate: 2024-01-01\nsuperseded_by: '[[New mill]]'\n---\nThe old mill."
-    write_note(library.vault, "Old mill.md", text)
+    said = {"date": "2024-01-01", "superseded_by": "[[New mill]]"}
+    write_note(library.vault, "Old mill.md", "The old mill.", properties=said)
     write_note(library.vault, "Daily/2026-03-14.md", "The mill was mended.")
     found = {hit["path"]: hit for hit in get(library.owner, q="mill").json()["results"]}
     assert found["Old mill.md"]["date"] == "2024-01-01"
