@@ -11,6 +11,9 @@ from secondbrain.embedded import ensure_database
 # These only read code or build files: they need no database.
 WITHOUT_DATABASE = {"help", "collectstatic", "compilemessages", "makemessages"}
 
+# What PostgreSQL calls a table that is not there.
+NO_TABLE = "42P01"
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "secondbrain.settings")
@@ -18,8 +21,14 @@ def main() -> None:
     if command not in WITHOUT_DATABASE and not {"-h", "--help"} & set(sys.argv):
         ensure_database()
     from django.core.management import execute_from_command_line
+    from django.db.utils import ProgrammingError
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ProgrammingError as error:
+        if getattr(error.__cause__, "sqlstate", "") != NO_TABLE:
+            raise
+        sys.exit("The database has not all its tables: run manage.py migrate first.")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from retrieval.core.metrics import MEASURES
 from retrieval.core.types import Fusion, Knobs, Mode
 from retrieval.evaluation import Asked, Evaluation, ask_all, questions_of, read_golden_notes
 from retrieval.evaluation.questions import Broken, golden_notes
+from retrieval.knob_form import LIMITS
 from retrieval.options import site_knobs
 from vault.access import whole_vault
 from vault.management.progress import progress_bar
@@ -175,4 +176,13 @@ def _knobs(options: dict[str, Any]) -> Knobs:
         raise CommandError(f"{error}: see --help.", returncode=2) from error
     rerank = {"on": True, "off": False}.get(options["rerank"], knobs.rerank)
     depth = options["depth"] or knobs.depth
+    _check("depth", depth, *LIMITS["depth"])
+    _check("queries", options["queries"], 0)
+    _check("documents", options["documents"], 0)
     return replace(knobs, mode=mode, fusion=fusion, rerank=rerank, depth=depth)
+
+
+def _check(name: str, value: int, least: int, most: int | None = None) -> None:
+    if value < least or (most is not None and value > most):
+        allowed = f"from {least} to {most}" if most is not None else f"{least} or more"
+        raise CommandError(f"--{name}: {value} is not {allowed}.", returncode=2)

@@ -48,7 +48,8 @@ class Command(BaseCommand):
                 ),
             )
         except Unreadable as error:
-            raise CommandError(f"--{error.name}: {error}", returncode=2) from error
+            named = "The query" if error.name == "q" else f"--{error.name}"
+            raise CommandError(f"{named}: {error}", returncode=2) from error
         result = async_to_sync(search_notes)(
             asked.text, scope=asked.scope, mode=asked.mode, limit=asked.limit
         )

@@ -75,6 +75,10 @@ def test_quality_below_the_bar_is_exit_code_one(cast: Cast) -> None:
         (("nowhere",), "neither a folder nor a vault. Vaults: foreign, team"),
         (("team", "--mode", "odd"), "odd"),
         (("team", "--fusion", "odd"), "odd"),
+        (("team", "--depth", "-5"), "--depth: -5 is not from 10 to 500"),
+        (("team", "--depth", "100000"), "--depth: 100000 is not from 10 to 500"),
+        (("team", "--queries", "-1"), "--queries: -1 is not 0 or more"),
+        (("team", "--documents", "-1"), "--documents: -1 is not 0 or more"),
     ],
 )
 def test_wrong_usage_says_what_would_be_right(cast: Cast, args: tuple[str, ...], said: str) -> None:
