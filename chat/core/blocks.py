@@ -19,9 +19,13 @@ from chat.core.rendering import SourceBlock, render_block, split_blocks
 
 # An opened bracket, with what follows it, at the end of the text. Longer ones are no marks.
 _HALF_LINK = re.compile(
-    r"!?\[[^\[\]\n]{0,200}(?:\](?:\([^()\s]{0,500})?)?$|【[^】\n]{0,200}$|［[^］\n]{0,200}$"
+    r"!?(?<!\\)\[[^\[\]\n]{0,200}(?:\](?:\([^()\s]{0,500})?)?$|【[^】\n]{0,200}$|［[^］\n]{0,200}$"
 )
 _HALF_AUTOLINK = re.compile(r"<[a-z][a-z0-9+.-]{0,20}:[^<>\s]{0,500}$|!$", re.IGNORECASE)
+# A formula between brackets, as long as nobody could take it for prose.
+_HALF_FORMULA = re.compile(
+    r"(?<!\\)\\(?:\((?:(?!\\\))[^\n`]){0,300}|\[(?:(?!\\\]|\n\s*\n)[^`]){0,700})?$"
+)
 # Addresses become links without brackets, too.
 _HALF_ADDRESS = re.compile(
     r"(?:https?:|www\.|mailto:|[^\s<>()\[\]]{1,100}@)[^\s<>]{0,500}$", re.IGNORECASE
@@ -34,6 +38,7 @@ _SETTLED = regex.compile(r"[ >*+\-\d.)]*\p{L}[^\n]*[\p{L}\p{M}\p{N} ,.?%'’“�
 # Where such text goes in: before the ends of blocks at the very end.
 _ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote)>\s*)+\Z")
 LONGEST_ENDS = 400
+_FORMULAS = (("$$", "$$"), ("\\[", "\\]"))
 _BRACKETS = frozenset("[【［")
 _SENTENCE = re.compile(r"[.?]\s")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
@@ -139,10 +144,10 @@ class BlockStream:
 
 
 def hold_back(text: str) -> str:
-    """`text` less an unfinished mark, link or image at its end; code is left as it is."""
+    """`text` less an unfinished mark, link, image or formula at its end; code is left as it is."""
     if _is_in_fence(text):
         return text
-    for pattern in (_HALF_LINK, _HALF_AUTOLINK, _HALF_ADDRESS):
+    for pattern in (_HALF_FORMULA, _HALF_LINK, _HALF_AUTOLINK, _HALF_ADDRESS):
         match = pattern.search(text, max(0, len(text) - 800))
         if match:
             return text[: match.start()]
@@ -150,9 +155,13 @@ def hold_back(text: str) -> str:
 
 
 def _may_be_formula(block: SourceBlock) -> bool:
-    """Whether a `$$` in `block` may find its other end after any number of lines."""
+    """Whether a `$$` or `\\[` in `block` may find its other end after any number of lines."""
     lines = (line.lstrip() for t in block.tokens if t.type == "inline" for line in _lines(t))
-    return any(line.startswith("$$") and "$$" not in line[2:] for line in lines)
+    return any(
+        line.startswith(opener) and closer not in line[2:]
+        for line in lines
+        for opener, closer in _FORMULAS
+    )
 
 
 def _lines(token: Token) -> list[str]:

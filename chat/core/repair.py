@@ -10,26 +10,25 @@ import re
 from collections.abc import Sequence
 
 from chat.core.citations import Quotable, find_quote, sentence_spans, share_of
+from chat.core.marks import fence_after
 from chat.core.rendering import render_answer
 
 # Of a sentence's words, by weight. Higher than for the model's own marks: nobody claimed it.
 ADDED_FROM = 0.6
 FEWEST_WORDS = 4
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,}|\$\$)")
-_NO_PROSE = re.compile(r"^(?:\s*$| {4}|\t|\s*[#|<>])")
+_NO_PROSE = re.compile(r"^(?:\s*$| {4}|\t|\s*(?:[#|<>]|`{3}|~{3}|\$\$|\\\[))")
 _PAIRS = ("`", "$", "**")
 _BRACKETS = (("[", "]"), ("(", ")"))
 
 
 def add_marks(text: str, passages: Sequence[Quotable]) -> str:
     """`text` with marks after the sentences that a passage bears out; itself when none does."""
-    lines, in_fence, added = [], False, 0
+    lines, fence, added = [], "", 0
     for line in text.split("\n"):
-        is_fence = _FENCE.match(line) is not None
-        if not (is_fence or in_fence or _NO_PROSE.match(line)):
+        is_inside, fence = fence, fence_after(line, fence)
+        if not (is_inside or fence or _NO_PROSE.match(line)):
             line, count = _mark_line(line, passages)  # noqa: PLW2901
             added += count
-        in_fence ^= is_fence
         lines.append(line)
     marked = "\n".join(lines)
     # Every mark must be one to the reader too: none may have fallen into code or a link.

@@ -23,6 +23,8 @@ SAMPLES = [
     "~~~\nnever closed\n\n[1]\n",
     "one [docs](https://example.org/x) two ![i](https://e.org/i.png) <https://a.org> [1, 2]!",
     "[1]: not a definition\n\n[1] [2](https://example.org/x)\n\nпривет [3]。終わり【1】",
+    "So \\( x[1] = 2 \\) [1].\n\\[\na [2]\n- b\n= c\n\\]\nafter",
+    "- \\[\n  x\n  \\]\n\n\\[\nnever\n\n- closed",
     *HOSTILE,
 ]
 
@@ -71,7 +73,7 @@ def test_random_cuts_end_as_the_whole(seed: int) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.text(alphabet="ab1 \n-*+>#=|`~:[](){}!【】_.<h\t$", max_size=90),
+    st.text(alphabet="ab1 \n-*+>#=|`~:[](){}!【】_.<h\t$\\", max_size=90),
     st.lists(st.integers(0, 90), max_size=12),
 )
 def test_any_markdown_cut_anywhere_ends_as_the_whole(text: str, cuts: list[int]) -> None:
@@ -104,6 +106,9 @@ def test_only_the_open_block_is_sent_again() -> None:
         ("See <https://exam", "See "),
         ("Siehe 【2", "Siehe "),
         ("Wow!", "Wow"),
+        ("So \\( x = ", "So "),
+        ("So\n\n\\[\nx = ", "So\n\n"),
+        ("So \\( x \\) holds", "So \\( x \\) holds"),
         ("See https://exam", "See "),
         ("See https://example.org and", "See https://example.org and"),
         ("Write to ann@exam", "Write to "),
@@ -142,6 +147,7 @@ PIECES = [
         "amp",
         ";",
     ),
+    *("\\(", "\\)", "\\[", "\\]", "\n\\[\n", "\n\\]\n"),
     *("<", ">", "!", "\\", "=", "```", "[x] ", '"'),
 ]
 

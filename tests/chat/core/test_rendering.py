@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from html.parser import HTMLParser
 
 import pytest
@@ -106,6 +107,49 @@ def test_adjacent_marks_lists_ranges_and_line_starts() -> None:
 @pytest.mark.parametrize("text", ["`[1]`", "```\n[1]\n```", "    [1]", "[see [1]](https://a.org)"])
 def test_marks_in_code_and_links_are_none(text: str) -> None:
     assert chips(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (r"So \( x[1] = 2 \) holds.", 1),
+        (r"So \(x[1]\) and \[ y[2] \] hold.", 2),
+        ("\\[\nx[1]\n- y[2]\n= 3\n\\]", 1),
+        ("1. First:\n   \\[\n   x[1] = 2\n   \\]\n2. Second", 1),
+        ("So it is:\n\\[ x[1] = 2 \\]\nand on", 1),
+        ("> \\[\n> x[1]\n> \\]", 1),
+        ("| a |\n|---|\n| \\(x[1]\\) |", 1),
+    ],
+)
+def test_formulas_between_brackets_are_formulas_without_citations(text: str, count: int) -> None:
+    assert html_of(text).count("<math") == count
+    assert chips(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"a \( b",
+        "a \\[ b",
+        r"`\( x \)`",
+        "```\n\\[ x \\]\n```",
+        r"a \\(b\\)",
+        "\\[\nx\n\ny\n\\]",
+        r"\(\)",
+    ],
+)
+def test_what_is_no_whole_formula_stays_text(text: str) -> None:
+    assert "<math" not in html_of(text)
+
+
+def test_a_text_full_of_open_formulas_takes_no_long_time() -> None:
+    began = time.process_time()
+    assert "<math" not in html_of("\\[\n" * 5000)
+    assert time.process_time() - began < 5
+
+
+def test_a_mark_behind_a_formula_is_one() -> None:
+    assert chips(r"The seal was worn by \( x_1 \) [2]. And \[ y \] [3].") == ["2", "3"]
 
 
 def test_a_chip_leads_to_the_sentence_and_says_so() -> None:

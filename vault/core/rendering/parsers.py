@@ -11,6 +11,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
 from vault.core.rendering.block_syntax import block_syntax
+from vault.core.rendering.bracket_math import bracket_math
 from vault.core.rendering.inline_syntax import inline_syntax
 from vault.core.rendering.limits import limit_signs
 from vault.core.rendering.render_rules import add_render_rules
@@ -28,7 +29,7 @@ def note_parser() -> MarkdownIt:
 
 def answer_parser() -> MarkdownIt:
     """A new parser of what a model wrote: no wikilinks, no tags, no pictures of the vault."""
-    return _parser()
+    return _parser(bracket_math)
 
 
 def _parser(*syntax: Callable[[MarkdownIt], None]) -> MarkdownIt:
