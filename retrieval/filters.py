@@ -65,6 +65,7 @@ def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[i
     """(note id, id of its first chunk or 0) of the notes that the filters let through and
     nothing excludes, newest first, at most `limit`."""
     condition, values = note_condition(query.filters, scope)
+    condition += f" AND {sql.SEARCHED}"
     barred, barred_values = barred_parts(query)
     if barred:
         condition += f" AND {sql.BARRED_NOTES}"

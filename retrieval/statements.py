@@ -180,7 +180,9 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
     condition = sql.WHOLE_WORD if len(text) < 3 and text.isascii() else sql.ANYWHERE
     with transaction.atomic(), connection.cursor() as cursor:
         _set_local(cursor, uses_index=False)
-        cursor.execute(fill(sql.IN_TEXT, condition=f"{condition} AND {allowed}"), values)
+        cursor.execute(
+            fill(sql.IN_TEXT, condition=f"{condition} AND {allowed} AND {sql.SEARCHED}"), values
+        )
         rows = cursor.fetchall()
     return tuple(
         Candidate(chunk_id=chunk_id or 0, note_id=note_id, score=0.0, in_text=True)
@@ -230,10 +232,12 @@ def _filters(query: ParsedQuery, scope: Scope) -> tuple[str, dict[str, Any]]:
 
 
 def _title_condition(query: ParsedQuery, scope: Scope) -> str:
-    conditions = [sql.ALLOWED_NOTES] if query.filters or scope.rules else []
+    conditions = [sql.SEARCHED]
+    if query.filters or scope.rules:
+        conditions.append(sql.ALLOWED_NOTES)
     if query.excludes:
         conditions.append(sql.BARRED_NOTES)
-    return " AND ".join(conditions) or "TRUE"
+    return " AND ".join(conditions)
 
 
 def _allowed(query: ParsedQuery, scope: Scope) -> tuple[str, ...]:

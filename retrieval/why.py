@@ -64,7 +64,7 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
     if parsed.is_exclusions_alone:
         said = _("The query says only what is not to be found.")
         return Why(note, None, (*reasons, Reason("unsure", said)))
-    if parsed.filters:
+    if parsed.filters and not is_golden_note(note.path, note.properties):
         reasons.append(await in_database(_about_filters, parsed, note, scope))
     if not parsed.is_filters_alone:
         facts = await in_database(scope_facts, scope)

@@ -10,6 +10,9 @@ from functools import lru_cache
 
 # Numbers beyond this are no time that notes go back to, and overflow dates.
 _MOST_BACK = 5000
+# 14.3.26 may as well be a version: only years about now are read from two digits.
+_SHORT_YEARS_BACK, _SHORT_YEARS_AHEAD = 15, 2
+_VERSION = re.compile(r"(?:\bv|version|release|build|==?)\s*$", re.IGNORECASE)
 _MONTHS = (
     "january jan januar jänner janvier enero gennaio январь января январе січень січня січні",
     "february feb februar février febrero febbraio февраль февраля феврале лютий лютого лютому",
@@ -74,19 +77,20 @@ def dates_in(text: str, *, today: date) -> tuple[DateRange, ...]:
     """The times that `text` speaks of, in its order; a longer phrase hides those inside it.
 
     A month without a year is the last one that has begun. A date that does not exist means
-    nothing. "May" and "march" alone are no months.
+    nothing. "May" and "march" alone are no months. 3/4/2026 is both the third of April and
+    the fourth of March: a range each.
     """
     taken: list[tuple[int, int]] = []
-    found: dict[int, DateRange] = {}
-    for pattern, meaning in _RULES:
+    found: dict[int, list[DateRange]] = {}
+    for pattern, meanings in _RULES:
         for match in pattern.finditer(text):
             if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
             taken.append(match.span())
-            days = _safely(meaning, match, today)
-            if days is not None:
-                found[match.start()] = DateRange(match[0].strip(), *days)
-    return tuple(found[start] for start in sorted(found))
+            read = (_safely(meaning, match, today) for meaning in meanings)
+            days = dict.fromkeys(each for each in read if each is not None)
+            found[match.start()] = [DateRange(match[0].strip(), *each) for each in days]
+    return tuple(each for start in sorted(found) for each in found[start])
 
 
 _Days = tuple[date, date]
@@ -107,6 +111,30 @@ def _number(match: re.Match[str], name: str) -> int:
 def _full_date(match: re.Match[str], _today: date) -> _Days:
     day = date(_number(match, "y"), _number(match, "m"), _number(match, "d"))
     return day, day
+
+
+def _month_first(match: re.Match[str], today: date) -> _Days | None:
+    """As North America writes it: 3/14/2026."""
+    year = _year_of(match, today)
+    day = year and date(year, _number(match, "d"), _number(match, "m"))
+    return (day, day) if day else None
+
+
+def _day_first(match: re.Match[str], today: date) -> _Days | None:
+    year = _year_of(match, today)
+    day = year and date(year, _number(match, "m"), _number(match, "d"))
+    return (day, day) if day else None
+
+
+def _year_of(match: re.Match[str], today: date) -> int | None:
+    """The year of a date in digits. One of two digits is near, and follows no word that makes
+    a version of it."""
+    if len(match["y"]) > 2:
+        return int(match["y"])
+    year = 2000 + int(match["y"])
+    is_near = today.year - _SHORT_YEARS_BACK <= year <= today.year + _SHORT_YEARS_AHEAD
+    is_version = _VERSION.search(match.string[: match.start()])
+    return year if is_near and not is_version else None
 
 
 def _named_date(match: re.Match[str], today: date) -> _Days | None:
@@ -212,8 +240,27 @@ def _quarter(year: int, quarter: int) -> _Days:
     return date(year, quarter * 3 - 2, 1), _month(year, quarter * 3)[1]
 
 
-def _rules() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
+def _rules() -> Iterator[tuple[re.Pattern[str], tuple[_Meaning, ...]]]:
     """Longest phrases first. The year is one that notes are from."""
+    in_digits = r"(?P<d>[0-3]?\d)(?P<s>[/-])(?P<m>[0-3]?\d)(?P=s)(?P<y>(?:19|20)?\d\d)(?![/-]?\d)"
+    by_dots = r"(?<!\.)(?P<d>[0-3]?\d)\.(?P<m>[01]?\d)\.(?P<y>(?:19|20)?\d\d)(?!\.?\d)"
+    for text, meanings in (
+        (in_digits, (_day_first, _month_first)),
+        (by_dots, (_day_first,)),
+        (r"(?P<y>(?:19|20)\d\d)/(?P<m>[01]?\d)/(?P<d>[0-3]?\d)(?![/\d])", (_full_date,)),
+        (r"(?P<y>(?:19|20)\d\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?![.,]\d)", (_full_date,)),
+    ):
+        yield re.compile(rf"(?<![\w/-])(?:{text})(?!\w)"), meanings
+    yield from ((pattern, (meaning,)) for pattern, meaning in _rules_of_words())
+    # Chinese and Japanese have no spaces around words.
+    year = r"(?P<y>(?:19|20)\d\d)"
+    yield re.compile(rf"{year}年(?P<m>1?\d)月(?P<d>[0-3]?\d)日"), (_full_date,)
+    yield re.compile(rf"{year}年(?P<m>1?\d)月"), (_month_of_year,)
+    yield re.compile(rf"{year}年"), (_year_alone,)
+    yield re.compile(rf"(?P<day>{'|'.join(_CJK_WORDS)})"), (_day_word,)
+
+
+def _rules_of_words() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
     year, day = r"(?P<y>(?:19|20)\d\d)", r"(?P<d>[0-3]?\d)"
     month = rf"(?P<month>{_any(_MONTH_OF)})\.?"
     unit, weekday = rf"(?P<unit>{_any(_UNIT_OF)})", rf"(?P<weekday>{_any(_WEEKDAY_OF)})"
@@ -225,7 +272,6 @@ def _rules() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
     in_ = r"(?:in|during|of|since|im|seit|en|au|в|во|с|за|у)"
     for text, meaning in (
         (rf"{year}-(?P<m>[01]\d)-(?P<d>[0-3]\d)", _full_date),
-        (rf"(?P<d>[0-3]?\d)\.(?P<m>[01]?\d)\.{year}", _full_date),
         (rf"{day}(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{month}(?:,?\s+(?:de\s+)?{year})?",
          _named_date),
         (rf"{month}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?(?!\d)", _named_date),
@@ -247,11 +293,6 @@ def _rules() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
         (rf"(?P<day>{_any(set(_DAYS_AGO) - set(_CJK_WORDS))})", _day_word),
     ):  # fmt: skip
         yield re.compile(rf"(?<![\w/-])(?:{text})(?!\w)", re.IGNORECASE), meaning
-    # Chinese and Japanese have no spaces around words.
-    yield re.compile(rf"{year}年(?P<m>1?\d)月(?P<d>[0-3]?\d)日"), _full_date
-    yield re.compile(rf"{year}年(?P<m>1?\d)月"), _month_of_year
-    yield re.compile(rf"{year}年"), _year_alone
-    yield re.compile(rf"(?P<day>{'|'.join(_CJK_WORDS)})"), _day_word
 
 
 def _any(names: Iterator[str] | dict[str, int] | dict[str, str] | set[str]) -> str:

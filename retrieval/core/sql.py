@@ -103,6 +103,11 @@ NOTE_DAY = r"""((CASE WHEN n.properties->>'date' ~ '^\d{4}-\d{2}-\d{2}'
     THEN substring(n.path FROM '(?:^|\D)(\d{4}-\d{2}-\d{2})(?:\D|$)')
     ELSE to_char(n.file_modified AT TIME ZONE %(zone)s, 'YYYY-MM-DD') END) COLLATE "C")"""
 
+# Not the notes of golden questions (vault/core/golden_notes.py): they hold every question.
+SEARCHED = r"""((n.path ~* '(^|/)golden-questions(\.[^/.]*)?$'
+    OR lower(btrim(n.properties->>'type')) = 'golden-questions'
+    OR n.properties->'golden-questions' = 'true'::jsonb) IS NOT TRUE)"""
+
 # Filters alone: the notes they let through, newest first.
 LISTED = """
 SELECT n.id, (
@@ -147,10 +152,33 @@ RRF = """{keywords} * 2 * COALESCE(1.0 / ({k} + fused.lexical_rank), 0)
 
 # A note that says of itself that it no longer holds counts for less, and stays: it may be
 # the only one, and its reader is told.
-STANDING = r"""(CASE WHEN COALESCE(n.properties->>'superseded_by', '') NOT IN ('', '[]')
-    OR lower(n.properties->>'status') = ANY(%(outdated)s)
-    OR (n.properties->>'valid_until' ~ '^\d{4}-\d{2}-\d{2}'
-        AND (left(n.properties->>'valid_until', 10) COLLATE "C") < %(today)s)
+# Lists and lists in them are read by their first item, days in digits in any order; a day read
+# in two ways is the earlier (retrieval/core/standing.py says the same).
+STANDING = r"""(CASE
+    WHEN btrim(COALESCE(n.properties->>'superseded_by', ''), '[]", ')
+        NOT IN ('', 'null', 'false', 'true')
+    OR lower(btrim(COALESCE(n.properties#>>'{status,0}', n.properties->>'status'), '[]" '))
+        = ANY(%(outdated)s)
+    OR ((SELECT CASE
+        WHEN until ~ '^\d{4}-\d\d-\d\d' THEN left(until, 10)
+        WHEN until ~ '^\d{4}-\d\d$' THEN until || '-31'
+        WHEN until ~ '^\d{4}$' THEN until || '-12-31'
+        WHEN until ~ '^\d{8}$' THEN to_char(until::numeric, 'FM0000"-"00"-"00')
+        WHEN until ~ '^\d{4}/\d{1,2}/\d{1,2}$' THEN concat_ws('-', one, two, three)
+        WHEN until ~ '^\d{1,2}\.\d{1,2}\.\d{4}$' THEN concat_ws('-', three, two, one)
+        WHEN until ~ '^\d{1,2}/\d{1,2}/\d{4}$'
+            THEN LEAST(concat_ws('-', three, two, one), concat_ws('-', three, one, two))
+        END FROM (
+            SELECT until,
+                lpad(piece[1], greatest(2, length(piece[1])), '0') AS one,
+                lpad(piece[2], 2, '0') AS two,
+                lpad(piece[3], greatest(2, length(piece[3])), '0') AS three
+            FROM (SELECT until, regexp_split_to_array(until, '[./]') AS piece FROM (
+                SELECT btrim(COALESCE(n.properties#>>'{valid_until,0}',
+                    n.properties->>'valid_until'), '[]" ') AS until
+            ) AS said) AS written
+        ) AS parts
+    ) COLLATE "C") < %(today)s
     THEN 0.6 ELSE 1 END)"""
 ON_DAYS = "{day} BETWEEN %(first_{number})s AND %(last_{number})s"
 # Signs are no words: of many passages with a 100, those with the `100%` that was typed.

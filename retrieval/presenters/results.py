@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from retrieval.core.filters import as_filter, take_filters, without_filter
-from retrieval.core.standing import standing_of
+from retrieval.core.standing import standing_of, text_of
 from retrieval.core.types import Arm, Hit, SearchResult
 from retrieval.forms import Asked, Unreadable
 from retrieval.presenters.words import found_by
@@ -173,7 +173,7 @@ def _hit_row(hit: Hit) -> HitRow:
         segments=segments(hit.snippet, hit.marks),
         arms=found_by(hit.arms),
         updated=hit.updated,
-        superseded_by=_plain(hit.properties.get("superseded_by", "")),
+        superseded_by=text_of(hit.properties.get("superseded_by", ""))[:80],
         status=_plain(hit.properties.get("status", "")),
         summary=hit.summary,
         is_code=hit.is_code,

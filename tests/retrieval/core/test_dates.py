@@ -36,6 +36,14 @@ TODAY = date(2026, 11, 30)
         ("2024-03", "2024-03-01", "2024-03-31"),
         ("on 2024-03-05", "2024-03-05", "2024-03-05"),
         ("5.3.2024", "2024-03-05", "2024-03-05"),
+        ("on 3/14/2026?", "2026-03-14", "2026-03-14"),
+        ("14/03/2026", "2026-03-14", "2026-03-14"),
+        ("14-03-2026", "2026-03-14", "2026-03-14"),
+        ("3/14/26", "2026-03-14", "2026-03-14"),
+        ("2026/03/14", "2026-03-14", "2026-03-14"),
+        ("the log of 20260314.", "2026-03-14", "2026-03-14"),
+        ("am 14.3.26", "2026-03-14", "2026-03-14"),
+        ("5/5/2026", "2026-05-05", "2026-05-05"),
         ("Was war gestern?", "2026-11-29", "2026-11-29"),
         ("letzten Monat", "2026-10-01", "2026-10-31"),
         ("vor 3 Tagen", "2026-11-27", "2026-11-27"),
@@ -59,6 +67,23 @@ def test_a_time_in_a_question_is_a_range_of_days(text: str, first: str, last: st
     assert found.words in text
 
 
+def test_a_date_that_can_be_read_in_two_ways_means_both_days() -> None:
+    found = dates_in("what was on 3/4/2026?", today=TODAY)
+    assert [each.first.isoformat() for each in found] == ["2026-04-03", "2026-03-04"]
+    assert {each.words for each in found} == {"3/4/2026"}
+
+
+@given(st.dates(date(2016, 1, 1), date(2027, 12, 31)))
+def test_any_day_is_found_in_every_spelling(day: date) -> None:
+    for spelling in (
+        "%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y",
+        "%d/%m/%y", "%m-%d-%Y", "%B %d, %Y", "%d %B %Y",
+    ):  # fmt: skip
+        found = dates_in(f"what of {day.strftime(spelling)}?", today=TODAY)
+        assert day in {each.first for each in found}, spelling
+        assert all(each.first == each.last for each in found)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -70,6 +95,15 @@ def test_a_time_in_a_question_is_a_range_of_days(text: str, first: str, last: st
         "notes/2024-03-05",
         "9999999 days ago",
         "version 2024.3.1",
+        "PostgreSQL version 14.3.26",
+        "v14.3.26",
+        "10.14.3.26",
+        "14.3.26.1",
+        "14.3.71",
+        "14/31/2026",
+        "20261314",
+        "120260314",
+        "3/14/2026/5",
         "the second week of training",
         "Wer ist hier zuständig?",
     ],
