@@ -12,11 +12,12 @@ from django.utils.translation import gettext as _
 
 from providers.core.protocols import Vectors
 from providers.models import EmbeddingModel
-from retrieval.core.dates import dates_in
-from retrieval.core.fusion import best_by_meaning, without_far
+from retrieval.core.dates import asks_for_days_alone, dates_in
+from retrieval.core.fusion import best_by_meaning, best_per_note, order, without_far
 from retrieval.core.query import ParsedQuery
 from retrieval.core.types import Arm, Candidate, Knobs, Mode
 from retrieval.database import in_database
+from retrieval.dated import notes_of_days
 from retrieval.facts import ScopeFacts
 from retrieval.meaning import VectorArm
 from retrieval.memory import nearest_in_memory
@@ -39,6 +40,8 @@ FAR_IF_UNKNOWN = {"local_e5": 0.35}
 # A single passage that meaning alone found, further off than this, is noise beside others.
 STRAY = {"local_e5": 0.22}
 _SHORT_WORDS = 2
+# Notes of the days asked for, where only the time says what is meant.
+MOST_DATED = 20
 # Share of a question, by idf, that the best keyword hit holds: 0.5 or more for 95 % of
 # questions that are answered in the question's language.
 MOST_OF_IT = 0.5
@@ -93,12 +96,37 @@ async def search_queries(
         share = max((_share(outcome.found) for outcome in searched), default=0.0)
         is_known = any(_has_own_hit(outcome.found) for outcome in searched)
         bar = _bar(queries, facts, is_known=is_known)
-        lists, arms = _unless_far(lists, arms, bar=bar, share=share)
-        lists = without_far(lists, bar=_least(STRAY, facts))
+        near, arms = _unless_far(lists, arms, bar=bar, share=share)
+        near = without_far(near, bar=_least(STRAY, facts))
+        lists = await _with_days(queries, lists, near, scope=scope)
+    elif knobs.mode == Mode.KEYWORD:
+        lists = await _with_days(queries, lists, lists, scope=scope)
     done = time.monotonic()
     timings = {"embed": _ms(started, embedded), "search": _ms(embedded, done)}
     terms = dict.fromkeys(term for outcome in searched for term in outcome.found.terms)
     return ArmsResult(lists, arms, tuple(terms), timings)
+
+
+async def _with_days(
+    queries: Sequence[ParsedQuery], found: _Lists, near: _Lists, *, scope: Scope
+) -> _Lists:
+    """Where nothing of `found` is `near`, or a query speaks of a time and of nothing else: the
+    notes of the days it speaks of, those that were found first. A time is enough to go by."""
+    today = timezone.localdate()
+    lists = []
+    for query, every, kept in zip(queries, found, near, strict=True):
+        if kept and not asks_for_days_alone(query.text, today=today):
+            lists.append(kept)
+            continue
+        dated = await in_database(
+            notes_of_days, query, scope=scope, limit=MOST_DATED, among=_per_note(every)
+        )
+        lists.append(dated or kept)
+    return tuple(lists)
+
+
+def _per_note(ranked: Sequence[Candidate]) -> list[Candidate]:
+    return best_per_note(order(ranked))
 
 
 def _bar(queries: Sequence[ParsedQuery], facts: ScopeFacts, *, is_known: bool) -> float:

@@ -30,6 +30,7 @@ from retrieval.core.sql import fill
 from retrieval.core.standing import OUTDATED
 from retrieval.core.types import MOST_EF_SEARCH, Candidate, Fusion, Knobs, Mode
 from retrieval.database import keeping_cursor
+from retrieval.dated import on_days
 from retrieval.facts import ScopeFacts
 from retrieval.filters import barred_parts, note_condition
 from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
@@ -321,16 +322,12 @@ def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
         "today": today.isoformat(),
         "outdated": list(OUTDATED),
     }
-    ranges = dates_in(query.text, today=today)
-    if not ranges:
+    condition, day_values = on_days(query)
+    if not condition:
         return "0", values
-    conditions = []
-    for number, each in enumerate(ranges):
-        conditions.append(fill(sql.ON_DAYS, day=sql.NOTE_DAY, number=number))
-        values |= {f"first_{number}": each.first.isoformat()}
-        values |= {f"last_{number}": each.last.isoformat()}
+    values |= day_values
     bonus = DATED_BONUS * _best(knobs)
-    return fill(sql.DATED, condition=" OR ".join(conditions), bonus=bonus), values
+    return fill(sql.DATED, condition=condition, bonus=bonus), values
 
 
 def _best(knobs: Knobs) -> float:

@@ -60,6 +60,21 @@ _DAYS_AGO = {
     "yesterday": 1, "gestern": 1, "ayer": 1, "вчера": 1, "вчора": 1, "昨天": 1, "昨日": 1,
     "vorgestern": 2, "anteayer": 2, "позавчера": 2, "前天": 2,
 }  # fmt: skip
+_WORD = re.compile(r"\w+")
+# Words around a time that say nothing about a subject.
+_EMPTY_WORDS = """
+    a about all and any at did do does done everything for from happened happen have i in is list
+    me my new note notes of on our show something that the there these things to up us was we were
+    what whats which with wrote written
+    alles alle am aus das dem den der die es gab geschah gibt haben hat ich ihr im in ist los
+    meine neu neues notizen passierte passiert über vom von war waren was wir wurde zu
+    что было были есть за заметки заметка из и какие какая мы на о об произошло с случилось у я
+    що були було за нотатки нотатка які ми на про сталося
+    ai avons de des du en est eu fait il la le les nous notes qu que quoi s sont un une y à
+    de del el en es fue ha hay he hemos hicimos la las los mis nota notas pasó que qué se un una
+    笔记 的 有 什么 什麼 有什么
+"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 _CJK_WORDS = ("今天", "今日", "昨天", "昨日", "前天")
 
 
@@ -91,6 +106,15 @@ def dates_in(text: str, *, today: date) -> tuple[DateRange, ...]:
             days = dict.fromkeys(each for each in read if each is not None)
             found[match.start()] = [DateRange(match[0].strip(), *each) for each in days]
     return tuple(each for start in sorted(found) for each in found[start])
+
+
+def asks_for_days_alone(text: str, *, today: date) -> bool:
+    """Whether `text` speaks of a time and of nothing else: "what was last week?"."""
+    ranges = dates_in(text, today=today)
+    rest = text
+    for each in ranges:
+        rest = rest.replace(each.words, " ")
+    return bool(ranges) and all(word.casefold() in _EMPTY for word in _WORD.findall(rest))
 
 
 _Days = tuple[date, date]

@@ -94,6 +94,8 @@ def arm_labels(candidate: Candidate) -> tuple[str, ...]:
         labels.append(f"rerank {candidate.rerank_rank}")
     if candidate.in_text:
         labels.append("text")
+    if candidate.dated:
+        labels.append("days")
     return tuple(labels)
 
 
@@ -104,6 +106,7 @@ def _join(known: Candidate, other: Candidate, gain: float) -> Candidate:
         lexical_rank=_least(known.lexical_rank, other.lexical_rank),
         vector_rank=_least(known.vector_rank, other.vector_rank),
         exact=known.exact or other.exact,
+        dated=known.dated or other.dated,
         bm25=_most(known.bm25, other.bm25),
         cosine=_most(known.cosine, other.cosine),
     )

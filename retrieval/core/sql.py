@@ -119,6 +119,17 @@ WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
 ORDER BY {date} DESC, n.path, n.id
 LIMIT %(limit)s"""
 
+# Notes of some days: those that arms found first, then the newest.
+OF_DAYS = """
+SELECT n.id, (
+    SELECT c.id FROM vault_chunk c
+    WHERE c.vault_id = n.vault_id AND c.note_id = n.id ORDER BY c.ordinal LIMIT 1
+)
+FROM vault_note n
+WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
+ORDER BY n.id = ANY(%(among)s::bigint[]) DESC, {date} DESC, n.path, n.id
+LIMIT %(limit)s + cardinality(%(among)s::bigint[])"""
+
 # Notes that the query names, with their first chunk.
 TITLES = """
 titled AS MATERIALIZED (

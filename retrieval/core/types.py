@@ -60,7 +60,8 @@ class Candidate:
 
     `score` is what the list is ordered by; `bm25` and `cosine` are what the arms measured.
     `exact`: the query is a name of the note. `in_text`: the query stands in the note as
-    typed, and only that was found.
+    typed, and only that was found. `dated`: the note is of the days that are asked for, and
+    stands here for that.
     """
 
     chunk_id: int
@@ -73,6 +74,7 @@ class Candidate:
     bm25: float | None = None
     cosine: float | None = None
     rerank_rank: int | None = None
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ def arm_words(name: str) -> str:
         "meaning": _("Meaning"),
         "title": _("Names"),
         "text": _("Text as typed"),
+        "days": _("Days"),
         "filter": _("Filters"),
         "rerank": _("Reranker"),
         "code": _("Code"),
@@ -69,7 +70,7 @@ def shown_arms(arms: tuple[Arm, ...]) -> tuple[ShownArm, ...]:
 
 def found_by(labels: tuple[str, ...]) -> tuple[str, ...]:
     """Labels of a hit ("keyword 1", "meaning 3", "title") as a reader understands them."""
-    alone = {"title": _("by name"), "text": _("by text as typed")}
+    alone = {"title": _("by name"), "text": _("by text as typed"), "days": _("by its day")}
     shown = []
     for label in labels:
         name, _space, rank = label.partition(" ")

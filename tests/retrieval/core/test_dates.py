@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.core.dates import dates_in
+from retrieval.core.dates import asks_for_days_alone, dates_in
 
 # A Monday.
 TODAY = date(2026, 11, 30)
@@ -122,3 +122,24 @@ def test_any_text_on_any_day_gives_ranges_that_do_not_end_before_they_begin(
     text: str, today: date
 ) -> None:
     assert all(each.first <= each.last for each in dates_in(text, today=today))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_alone"),
+    [
+        ("letzte Woche", True),
+        ("What did we do last week?", True),
+        ("notes from 2026-03-14", True),
+        ("что было вчера?", True),
+        ("昨天", True),
+        ("what did we decide last week?", False),
+        ("pump last week", False),
+        ("what was there?", False),
+        ("", False),
+    ],
+)
+def test_a_question_of_a_time_alone_is_told_from_one_with_a_subject(
+    text: str,
+    is_alone: bool,  # noqa: FBT001
+) -> None:
+    assert asks_for_days_alone(text, today=TODAY) is is_alone
