@@ -8,11 +8,12 @@ from django.contrib.auth.models import Group
 from rest_framework import serializers
 
 from chat.core.asking import clean_text
+from chat.known_keys import KnownKeys
 from chat.models import PromptPreset
 from chat.presets import gaps_of
 
 
-class PresetSerializer(serializers.ModelSerializer[PromptPreset]):
+class PresetSerializer(KnownKeys, serializers.ModelSerializer[PromptPreset]):
     """A preset; `gaps` are the values that calling it asks for."""
 
     gaps = serializers.SerializerMethodField()

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from chat.continuing import Begun, begun_with, unfinished_answer
-from chat.core.asking import Ask, Refused, not_found
+from chat.core.asking import Ask, BadAsk, Refused, not_found
 from chat.core.branches import branch_through, branch_to
 from chat.core.events import RunIds
 from chat.core.titles import title_from_question
@@ -21,6 +21,7 @@ from chat.ledger import end_abandoned, ids_of
 from chat.models import Conversation, Message, Run, RunEvent
 from chat.rights import lost_answers
 from providers.core.types import ChatMessage
+from retrieval.forms import Unreadable, check_vaults
 
 # One person's questions must not take every model's queue.
 MOST_RUNS = 5
@@ -142,10 +143,19 @@ def own_answer(user: User, conversation_id: UUID, answer_id: UUID) -> Message:
     return answer
 
 
+def _check_vaults(user: User, ask: Ask, kept: Sequence[str] | None = None) -> None:
+    """The vaults of the question may be read; those that the conversation keeps are known."""
+    try:
+        check_vaults(user, [slug for slug in ask.vaults or () if slug not in (kept or ())])
+    except Unreadable as error:
+        raise BadAsk(str(error)) from error
+
+
 def _conversation(user: User, ask: Ask) -> Conversation:
     if ask.conversation is None:
         if (ask.again, ask.continues, ask.edit) != (None, None, None):
             raise not_found()
+        _check_vaults(user, ask)
         begun = Conversation.objects.create(
             owner=user,
             title=title_from_question(ask.text),
@@ -156,6 +166,7 @@ def _conversation(user: User, ask: Ask) -> Conversation:
         _keep_earlier(begun, ask.earlier)
         return begun
     conversation = own_conversation(user, ask.conversation, lock=True)
+    _check_vaults(user, ask, conversation.vaults)
     if not conversation.title:
         conversation.title = title_from_question(ask.text)
         conversation.save(update_fields=["title"])

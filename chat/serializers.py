@@ -9,8 +9,10 @@ from rest_framework import serializers
 
 from chat.core.asking import clean_text
 from chat.core.sharing import AUDIENCES, DEFAULT_DAYS, MOST_DAYS
+from chat.known_keys import KnownKeys
 from chat.models import ChatSettings, Conversation, Folder, Persona
 from chat.personas import persona_for
+from retrieval.forms import Unreadable, check_vaults
 
 
 class OwnFolderField(serializers.PrimaryKeyRelatedField[Folder]):
@@ -21,7 +23,7 @@ class OwnFolderField(serializers.PrimaryKeyRelatedField[Folder]):
         return Folder.objects.owned_by(request.user) if request else Folder.objects.none()
 
 
-class ConversationSerializer(serializers.ModelSerializer[Conversation]):
+class ConversationSerializer(KnownKeys, serializers.ModelSerializer[Conversation]):
     """A conversation in a list. `leaf` names a message of the branch that is shown."""
 
     title = serializers.CharField(max_length=200, required=False, allow_blank=True)
@@ -51,6 +53,16 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
         ]
         read_only_fields = ["id", "created", "updated"]
 
+    def validate_vaults(self, value: list[str] | None) -> list[str] | None:
+        """Vaults that the user may read, or that the conversation has already."""
+        kept = (self.instance.vaults if isinstance(self.instance, Conversation) else None) or ()
+        slugs = dict.fromkeys(clean_text(slug) for slug in value or ())
+        try:
+            check_vaults(self.context["request"].user, [it for it in slugs if it not in kept])
+        except Unreadable as error:
+            raise serializers.ValidationError(str(error)) from error
+        return None if value is None else list(slugs)
+
     def validate_title(self, value: str) -> str:
         return " ".join(clean_text(value).split())
 
@@ -63,7 +75,7 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
         return instance
 
 
-class FolderSerializer(serializers.ModelSerializer[Folder]):
+class FolderSerializer(KnownKeys, serializers.ModelSerializer[Folder]):
     """A folder of conversations."""
 
     class Meta:
@@ -72,7 +84,7 @@ class FolderSerializer(serializers.ModelSerializer[Folder]):
         read_only_fields = ["id", "created"]
 
 
-class ShareSerializer(serializers.Serializer[Any]):
+class ShareSerializer(KnownKeys, serializers.Serializer[Any]):
     """What to share, with whom, and for how many days."""
 
     message = serializers.UUIDField(required=False, allow_null=True)
@@ -84,8 +96,10 @@ class ShareSerializer(serializers.Serializer[Any]):
     )
 
 
-class ChatSettingsSerializer(serializers.ModelSerializer[ChatSettings]):
+class ChatSettingsSerializer(KnownKeys, serializers.ModelSerializer[ChatSettings]):
     """A user's settings. Null or an empty text: the site's choice."""
+
+    echoed = ("base_system_prompt", "vaults")
 
     class Meta:
         model = ChatSettings

@@ -14,7 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 
 from chat.async_views import AsyncView
-from chat.core.asking import BadAsk, parse_ask, parse_seq
+from chat.core.asking import BadAsk, check_keys, parse_ask, parse_seq
 from chat.core.events import Event, RunIds, to_wire
 from chat.database import in_database
 from chat.event_serializers import AskSerializer, stream_of_events
@@ -49,7 +49,9 @@ class AskView(AsyncView):
         `sources` comes first; `done`, `stopped` or `error` last. An answer is written to its
         end when the reader leaves: it can be followed again at its own `events`.
         """
-        ask = parse_ask({**self.body_of(request), "conversation": str(conversation)})
+        body = self.body_of(request)
+        check_keys(body, known=("id", *AskSerializer().fields))
+        ask = parse_ask({**body, "conversation": str(conversation)})
         turn = await runs_here().start(ask, caller=caller)
         return _stream(turn.ids, after=0, caller=caller)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -82,7 +82,7 @@ def read_asked(user: User, given: Given) -> Asked:
     A vault that exists but may not be read is as unknown as one that does not.
     """
     named = tuple(dict.fromkeys(slug for slug in given.slugs if slug))
-    _check_vaults(user, named)
+    check_vaults(user, named)
     query = straight_quotes(clean(given.query, most=len(given.query)))
     chosen = tuple(
         (name, clean(value, most=len(value)))
@@ -204,7 +204,12 @@ def _limit(value: str | int) -> int:
         ) from None
 
 
-def _check_vaults(user: User, named: Sequence[str]) -> None:
+def check_vaults(user: User, named: Iterable[str]) -> None:
+    """Raise Unreadable for a slug of no vault that `user` may read, with what is like it.
+
+    Missing and forbidden vaults get the same words, and only readable ones are named.
+    """
+    named = tuple(named)
     if not named:
         return
     readable = sorted(visible_to(user).values_list("slug", flat=True))

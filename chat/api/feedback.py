@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from chat.api.answering import ChatView
 from chat.feedback import LONGEST_COMMENT, Thumb, give_feedback, make_golden, withdraw_feedback
 from chat.follow_ups import asked_follow_ups
+from chat.known_keys import KnownKeys
 from chat.models import Feedback, UnansweredQuestion
 from chat.presenters.after import UnansweredRow, unanswered_rows
 from chat.providing import site_providing
@@ -30,7 +31,7 @@ from vault.access import editable_vault
 MOST_ROWS = 200
 
 
-class ThumbSerializer(serializers.Serializer[Thumb]):
+class ThumbSerializer(KnownKeys, serializers.Serializer[Thumb]):
     """What a reader says of an answer."""
 
     is_helpful = serializers.BooleanField()
@@ -43,7 +44,7 @@ class ThumbSerializer(serializers.Serializer[Thumb]):
     shares_question = serializers.BooleanField(required=False, default=False)
 
 
-class StateSerializer(serializers.Serializer[UnansweredQuestion]):
+class StateSerializer(KnownKeys, serializers.Serializer[UnansweredQuestion]):
     """What becomes of an unanswered question."""
 
     state = serializers.ChoiceField(["open", "closed"], required=False, default="closed")

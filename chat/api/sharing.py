@@ -20,7 +20,7 @@ from chat.exporting import export_all, export_conversation
 from chat.history import own_conversation
 from chat.importing import import_file
 from chat.models import ShareLink
-from chat.presenters.files import exported_file, zip_of
+from chat.presenters.files import KINDS, exported_file, zip_of
 from chat.presenters.sharing import LinkRow, link_rows
 from chat.serializers import ShareSerializer
 from chat.shapes import (
@@ -108,7 +108,7 @@ class ExportView(ChatView):
     """One conversation as a file."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("as", OpenApiTypes.STR, enum=["markdown", "json"])],
+        parameters=[OpenApiParameter("as", OpenApiTypes.STR, enum=KINDS)],
         responses={(200, "text/markdown"): OpenApiTypes.STR},
     )
     def get(self, request: Request, conversation: UUID) -> HttpResponseBase:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 from uuid import UUID
 
@@ -87,6 +88,17 @@ def parse_ask(data: Mapping[str, Any]) -> Ask:
         temporary=_flag(data.get("temporary"), name="temporary"),
         client_id=_client_id(data.get("id")),
     )
+
+
+def check_keys(sent: Iterable[str], *, known: Iterable[str]) -> None:
+    """Raise BadAsk for a key that nothing would be done with, naming those that are read."""
+    known = sorted(known)
+    for key in sent:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"Did you mean “{near[0]}”? " if near else ""
+            shown = clean_text(key)[:60]
+            raise BadAsk(f"“{shown}” is not known here. {hint}Known are: {', '.join(known)}.")
 
 
 def parse_uuid(value: object, *, name: str) -> UUID | None:

@@ -8,12 +8,17 @@ from django.http import FileResponse, HttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 
+from chat.core.asking import BadAsk
 from chat.core.exporting import as_markdown, file_name
 from chat.exporting import as_json
 
+KINDS = ("markdown", "json")
+
 
 def exported_file(conversation: dict[str, Any], kind: str) -> HttpResponse:
-    """A download of one conversation: JSON when `kind` says so, else Markdown."""
+    """A download of one conversation, as one of KINDS; none: Markdown. Raises BadAsk."""
+    if kind and kind not in KINDS:
+        raise BadAsk(f"“as” must be one of {', '.join(KINDS)}.")
     if kind == "json":
         content, ending, media = as_json([conversation]), "json", "application/json"
     else:

@@ -63,9 +63,16 @@ class Choices:
     limit: dict[str, Any] | None
 
     @property
+    def are_vaults_offered(self) -> bool:
+        """Whether there is a choice: among several, or of the one that is not searched."""
+        return len(self.vaults) > 1 or any(not vault.is_chosen for vault in self.vaults)
+
+    @property
     def vaults_named(self) -> str:
         """The vaults to search, in few words; chat/static/chat/composer.js says the same."""
         chosen = [vault.name for vault in self.vaults if vault.is_chosen]
+        if not chosen:
+            return _("No vault")
         if len(chosen) <= MOST_NAMED:
             return ", ".join(chosen)
         if len(chosen) == len(self.vaults):
@@ -159,7 +166,7 @@ def choices_of(
     asked = kept if conversation else kept or None
     options = chat_options(user, site_catalogue(), vaults=asked)
     return Choices(
-        vaults=tuple(_vaults(user, kept)),
+        vaults=tuple(_vaults(user, conversation, chosen=chosen)),
         models=_by_provider(options["models"]),
         model_id=options["model"],
         personas=personas_by_place(personas_for(user)),
@@ -210,11 +217,17 @@ def words(vaults: int) -> dict[str, Any]:
     }
 
 
-def _vaults(user: User, chosen: Sequence[str] | None) -> list[VaultChoice]:
+def _vaults(
+    user: User, conversation: Conversation | None, *, chosen: Sequence[str]
+) -> list[VaultChoice]:
     readable = visible_to(user)
     counts = counts_in(scope_for(user))
     known = set(readable.values_list("slug", flat=True))
-    wanted = known.intersection(chosen or ()) or known
+    if conversation and conversation.vaults is not None:
+        # It may keep vaults that are not here: then none is ticked, and none is searched.
+        wanted = known.intersection(conversation.vaults)
+    else:
+        wanted = known if conversation else known.intersection(chosen) or known
     return [
         VaultChoice(
             slug=vault.slug,

@@ -24,7 +24,10 @@ from chat.views.reading import own_conversation, reader
 def export(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """One conversation as Markdown, or with `as=json` as a file that can be imported."""
     found = own_conversation(request, conversation_id)
-    return exported_file(export_conversation(reader(request), found), request.GET.get("as", ""))
+    try:
+        return exported_file(export_conversation(reader(request), found), request.GET.get("as", ""))
+    except BadAsk as refused:
+        return HttpResponse(str(refused), status=400, content_type="text/plain; charset=utf-8")
 
 
 @login_required

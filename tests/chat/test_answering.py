@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from chat.answering import NO_TOOLS, NOBODY, REFUSED
 from chat.core.asking import Ask
 from chat.core.events import Event, said_text
-from chat.models import ChatSettings, Message, Source, Step
+from chat.models import ChatSettings, Conversation, Message, Source, Step
 from chat.runs import decide_step
 from chat.threads import thread
 from providers.core.errors import NoTools
@@ -111,7 +111,8 @@ async def test_a_step_searches_with_the_rights_of_that_moment(world: World, peop
     FakeChat.play(gate, search("cause"), Usage(1, 1, "tool"))
     saying("Nothing more.")
     me = await sync_to_async(caller)(people.mate)
-    ask = replace(FREELY, mode="notes_first", vaults=("team", "foreign"))
+    kept = await Conversation.objects.acreate(owner=people.mate, vaults=["team", "foreign"])
+    ask = replace(FREELY, mode="notes_first", conversation=kept.pk)
     turn = await world.runs.start(ask, caller=me)
     while not world.retrieval.scopes:
         await asyncio.sleep(0.01)

@@ -95,6 +95,7 @@ def test_settings_are_kept_and_a_reset_brings_the_base_prompt_back(mate: Client)
         "base_system_prompt": BASE_PROMPT,
         "vaults": [],
     }
+    assert send(mate, "PUT", "/api/chat/settings", saved.json()).json() == saved.json()
     reset = send(mate, "PUT", "/api/chat/settings", {}).json()
     assert (reset["system_prompt"], reset["model"], reset["mode"]) == ("", None, "")
     assert ChatSettings.objects.count() == 1
@@ -188,8 +189,12 @@ def test_a_conversation_of_somebody_else_looks_missing(cast: Cast) -> None:
 
 def test_the_owner_cannot_be_changed(cast: Cast, mate: Client) -> None:
     url = begin(cast)
-    send(mate, "PATCH", url, {"owner": cast.owner.pk, "id": str(uuid4())})
-    send(mate, "POST", LIST, {"owner": cast.owner.pk})
+    known = send(mate, "PATCH", url, {"id": str(uuid4()), "created": "2020-01-01T00:00:00Z"})
+    assert known.json()["id"] in url
+    for method, address in (("PATCH", url), ("POST", LIST)):
+        refused = send(mate, method, address, {"owner": cast.owner.pk})
+        assert refused.status_code == 400
+        assert "“owner” is not known here." in refused.content.decode()
     assert set(Conversation.objects.values_list("owner", flat=True)) == {cast.mate.pk}
 
 
@@ -216,3 +221,25 @@ def test_a_model_that_is_deleted_leaves_history_readable(cast: Cast, mate: Clien
     assert mate.get(f"{LIST}/{turn.ids.conversation}").json()["messages"][1]["text"] == "In March."
     assert mate.get("/api/chat/settings").json()["model"] is None
     assert Message.objects.count() == 2
+
+
+def test_a_conversation_takes_only_vaults_that_may_be_read(cast: Cast, mate: Client) -> None:
+    conversation = begin(cast)
+    Conversation.objects.update(owner=cast.mate, vaults=["gone"])
+    for slug in ("nope", "foreign"):
+        for method, url in (("POST", LIST), ("PATCH", conversation)):
+            refused = send(mate, method, url, {"vaults": ["team", slug]})
+            assert refused.status_code == 400
+            assert refused.json() == {"vaults": [f"No vault “{slug}”. Did you mean team?"]}
+    changed = send(mate, "PATCH", conversation, {"vaults": ["team", "gone"]})
+    assert changed.json()["vaults"] == ["team", "gone"]
+    assert send(mate, "PATCH", conversation, {"vaults": None}).json()["vaults"] is None
+
+
+def test_a_slip_in_a_key_is_named_with_what_was_meant(mate: Client) -> None:
+    refused = send(mate, "PUT", "/api/chat/settings", {"sytem_prompt": "Mine."})
+    assert refused.status_code == 400
+    (text,) = refused.json()["non_field_errors"]
+    assert "“sytem_prompt” is not known here. Did you mean “system_prompt”?" in text
+    assert "passages" in text
+    assert not ChatSettings.objects.exists()

@@ -228,6 +228,10 @@ def test_the_page_exports_and_imports(cast: Cast, talk: Conversation) -> None:
     assert "Choose a file" in empty.content.decode()
     address = reverse("export_conversation", args=[talk.pk])
     assert client.get(address, {"as": "json"}).headers["Content-Type"] == "application/json"
+    for door in (address, f"/api/chat/conversations/{talk.pk}/export"):
+        refused = client.get(door, {"as": "pdf"})
+        assert refused.status_code == 400
+        assert "must be one of markdown, json" in refused.content.decode()
     assert "[^1-1]: Pump" in client.get(address).content.decode()
 
 

@@ -271,3 +271,20 @@ def test_only_a_question_of_the_conversation_can_be_edited(cast: Cast) -> None:
 def test_a_temporary_conversation_is_marked(cast: Cast) -> None:
     assert conversation_of(begin(cast, temporary=True)).temporary
     assert not conversation_of(begin(cast)).temporary
+
+
+@pytest.mark.parametrize("slug", ["nope", "foreign", "tema"])
+def test_a_question_to_a_vault_that_may_not_be_read_is_refused_as_to_a_missing_one(
+    cast: Cast, slug: str
+) -> None:
+    with pytest.raises(Refused, match=rf"No vault “{slug}”\. Did you mean team\?") as refused:
+        begin(cast, vaults=("team", slug))
+    assert refused.value.status == 400
+    assert not Conversation.objects.exists()
+
+
+def test_a_conversation_may_name_the_vaults_it_keeps_though_one_is_gone(cast: Cast) -> None:
+    kept = Conversation.objects.create(owner=cast.mate, vaults=["gone", "team"])
+    assert begin(cast, conversation=kept.pk, vaults=("team", "gone")).vaults == ("team", "gone")
+    with pytest.raises(Refused, match="No vault “nope”"):
+        begin(cast, conversation=kept.pk, vaults=("nope",))

@@ -164,13 +164,14 @@ async def test_footnotes_are_written_for_clients_without_a_place_for_sources(cli
     assert text.endswith("team/Notes/Pump 1.md")
 
 
-async def test_vaults_that_the_user_may_not_read_are_as_if_they_were_not(
+async def test_vaults_and_conversations_of_others_are_refused_as_missing_ones_are(
     client: Any, people: Cast
 ) -> None:
     async with await client_for(people.outsider) as stranger:
-        reply = await ask(stranger, metadata={"vaults": "team"})
-    assert reply.sources == []
-    assert "March" not in reply.choices[0].message.content
+        for slug in ("team", "nowhere"):
+            with pytest.raises(openai.BadRequestError) as refused:
+                await ask(stranger, metadata={"vaults": slug})
+            assert f"No vault “{slug}”. Did you mean foreign?" in refused.value.message
     place = (await ask(client)).conversation
     async with await client_for(people.owner) as other:
         for number in (place, str(uuid4())):

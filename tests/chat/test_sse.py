@@ -214,12 +214,14 @@ async def test_other_methods_and_bad_numbers_are_refused(world: World, people: C
     assert bad.status_code == 400
 
 
-async def test_owner_and_conversation_in_the_body_change_nothing(
+async def test_owner_and_conversation_in_the_body_are_refused_by_name(
     world: World, people: Cast
 ) -> None:
     url, token = await begin(people.mate), await bearer(people.mate)
     foreign = await Conversation.objects.acreate(owner=people.owner)
-    body = {"text": "When?", "conversation": str(foreign.pk), "user": people.owner.pk}
-    events = await read(await post(url, body, token))
-    assert events[0]["conversation"] in url
-    assert not await Message.objects.filter(conversation=foreign).aexists()
+    body = {"conversation": str(foreign.pk), "user": people.owner.pk}
+    for key in ("conversation", "user"):
+        refused = await post(url, {"text": "When?", key: body[key]}, token)
+        assert refused.status_code == 400
+        assert f"“{key}” is not known here." in json.loads(refused.content)["detail"]
+    assert not await Message.objects.aexists()

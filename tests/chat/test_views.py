@@ -319,3 +319,6 @@ def test_a_conversation_keeps_the_vaults_it_began_with(cast: Cast) -> None:
     conversation = make_conversation(cast.owner)
     Conversation.objects.filter(pk=conversation.pk).update(vaults=["second"])
     assert ticked(page(browser(cast.owner), "conversation", conversation.pk)) == ["second"]
+    Conversation.objects.filter(pk=conversation.pk).update(vaults=["gone"])
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert (ticked(shown), "No vault" in shown) == ([], True)

@@ -65,9 +65,11 @@ async def test_only_the_ticked_vaults_are_searched(world: World, people: Cast) -
     client = await browser(people)
     await client.post(reverse("ask"), {"text": "When?", "vaults": [people.vault.slug]})
     assert world.retrieval.scopes[-1].vault_ids == (people.vault.pk,)
-    world.retrieval.scopes.clear()
-    await client.post(reverse("ask"), {"text": "When?", "vaults": [people.foreign_vault.slug]})
-    assert not world.retrieval.scopes[-1].vault_ids
+    asked = {"text": "When?", "vaults": [people.foreign_vault.slug]}
+    refused = await client.post(reverse("ask"), asked)
+    assert refused.status_code == 400
+    assert "No vault “foreign”. Did you mean team?" in refused.content.decode()
+    assert len(world.retrieval.scopes) == 1
 
 
 @pytest.mark.parametrize(

@@ -166,16 +166,19 @@ export class Composer {
   choices() {
     const data = new FormData(this.form);
     const ticked = data.getAll("vaults");
+    const insists = this.choseVaults && data.get("conversation");
     return {
       mode: data.get("mode") || null,
       model: Number(data.get("model")) || null,
       persona: data.get("persona") ? Number(data.get("persona")) : null, // 0: none, whatever the settings have
       tool_use: data.get("tool_use") || null,
-      vaults: ticked.length && ticked.length < this.vaults.length ? ticked : null,
+      // Untouched, all of them is no choice: then the persona's hold, or the conversation's.
+      vaults: ticked.length && (insists || ticked.length < this.vaults.length) ? ticked : null,
     };
   }
 
   onVaults(box) {
+    this.choseVaults = true;
     const boxes = this.vaults;
     if (!boxes.some((each) => each.checked)) box.checked = true; // nothing to search is no choice
     const names = boxes.filter((each) => each.checked).map((each) => each.parentElement.textContent.trim());

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.core.asking import Ask, BadAsk, clean_answer, parse_ask, parse_seq
+from chat.core.asking import Ask, BadAsk, check_keys, clean_answer, parse_ask, parse_seq
 
 ID = "5f0c5a1e-0000-4000-8000-000000000001"
 
@@ -91,3 +91,12 @@ def test_any_json_is_read_or_refused_with_a_reason(data: dict[str, Any]) -> None
 def test_a_place_to_go_on_from_is_a_number(value: object) -> None:
     with pytest.raises(BadAsk):
         parse_seq(value)
+
+
+@given(st.dictionaries(st.text(max_size=9), st.none()))
+def test_a_key_that_nothing_reads_is_refused_by_name(body: dict[str, None]) -> None:
+    if body.keys() <= {"text", "mode"}:
+        check_keys(body, known=("text", "mode"))
+    else:
+        with pytest.raises(BadAsk, match=r"is not known here\. .*Known are: mode, text\."):
+            check_keys(body, known=("text", "mode"))
