@@ -1,4 +1,4 @@
-"""What a strict answer says where the notes hold nothing: where was looked, what is nearest."""
+"""What a strict answer says where the notes hold no answer: where was looked, what is nearest."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from chat.core.marks import without_markers
+from chat.core.refusals import is_refusal_alone
 from chat.models import Message
 from chat.providing import Providing
 from chat.sources import note_url
@@ -16,17 +18,34 @@ from vault.core.types import Scope
 from vault.models import Vault
 
 MOST_NEAREST = 3
+NOTHING_FOUND = "The notes hold nothing about this, so there is no answer."
+NOT_BORNE_OUT = "The notes that were found do not bear out an answer, so there is none."
 ARM_NAMES = {"keyword": "words", "meaning": "meaning", "title": "titles"}
 
 
 def nothing_found(retrieval: Retrieval) -> str:
     """The answer: which vaults were searched, for what and how."""
+    return f"{NOTHING_FOUND}\n\n{_searched(retrieval)}"
+
+
+def not_borne_out(retrieval: Retrieval, said: str) -> str:
+    """What is kept in place of `said`, which no passage bears out; a model's own word that
+    there is no answer stays, with where was searched below it."""
+    plain = without_markers(said).rstrip()
+    opening = plain if is_refusal_alone(plain) else NOT_BORNE_OUT
+    # An answer that goes on from an earlier one searched nothing itself.
+    return f"{opening}\n\n{_searched(retrieval)}" if retrieval.queries else opening
+
+
+def _searched(retrieval: Retrieval) -> str:
     names = Vault.objects.filter(slug__in=retrieval.searched_vaults).values_list("name", flat=True)
     where = ", ".join(names) or "no vault, because none can be read"
-    asked = "; ".join(f"“{query}”" for query in retrieval.queries) or "the question as it stands"
+    asked = (
+        "; ".join(f"“{without_markers(query)}”" for query in retrieval.queries)
+        or "the question as it stands"
+    )
     how = _listed([_how(arm) for arm in retrieval.arms if arm.name in ARM_NAMES])
     return (
-        "The notes hold nothing about this, so there is no answer.\n\n"
         f"Searched: {where}. Asked for: {asked}. {f'Compared by {how}. ' if how else ''}"
         "Try other words, choose more vaults, or allow answers beyond the notes."
     )

@@ -206,7 +206,9 @@ class ResetEventSerializer(_EventSerializer):
     """Forget all words and blocks so far: the answer begins anew with what follows."""
 
     reason = serializers.CharField(
-        required=False, help_text="sources_added: the same words follow, with marks"
+        required=False,
+        help_text="sources_added: the same words follow, with marks; abstained: no passage "
+        "bears out what was said, and that there is no answer follows",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,9 @@ from chat.core.events import EventType
 from chat.core.support import Meanings
 from providers.core.types import Usage
 from providers.models import ChatModel
+
+Abstain = Callable[[str], Awaitable[str]]
+"""What is kept in place of an answer that no passage bears out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +29,15 @@ class Sourced:
     """`sources`, and the passages that the words to come may cite.
 
     `adds_marks`: an answer without a citation gets those that its sentences bear out.
-    `meanings` compares what words do not decide when the answer ends.
+    `meanings` compares what words do not decide when the answer ends. With `abstain` an
+    answer that no passage bears out is none.
     """
 
     data: dict[str, Any]
     quotables: tuple[Quotable, ...]
     adds_marks: bool = False
     meanings: Meanings | None = None
+    abstain: Abstain | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,13 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from chat.abstaining import find_nearest, keep_nearest, nothing_found
+from chat.abstaining import (
+    MOST_NEAREST,
+    find_nearest,
+    keep_nearest,
+    not_borne_out,
+    nothing_found,
+)
 from chat.answering import Writing, write_answer
 from chat.continuing import take_sources
 from chat.core.events import EventType
@@ -24,7 +30,7 @@ from chat.history import Turn
 from chat.models import Message, Source, Step
 from chat.narrowing import narrow
 from chat.options import TurnOptions, turn_options
-from chat.parts import Finished, Said, Sourced, TurnPart, Words
+from chat.parts import Abstain, Finished, Said, Sourced, TurnPart, Words
 from chat.providing import Providing
 from chat.sources import arms_json, passage_json, quotable, save_sources
 from chat.step_events import step_said
@@ -54,7 +60,15 @@ async def run_turn(
     begun = [turn.begun.notice] if turn.begun else []
     notices = (*begun, *options.notices, *nearly_used, *retrieval.notices, *prompt.notices)
     await in_database(_note_plan, turn, options, notices)
-    tell_sources = partial(_sourced, options, retrieval, notices, meanings=providing.meanings)
+    searched: list[str] = []
+    tell_sources = partial(
+        _sourced,
+        options,
+        retrieval,
+        notices,
+        meanings=providing.meanings,
+        abstain=partial(_abstain, turn, retrieval, searched) if _is_strict(options) else None,
+    )
     yield tell_sources(sources)
     if turn.begun:
         for step in await in_database(list, Step.objects.filter(message_id=turn.ids.message)):
@@ -68,6 +82,7 @@ async def run_turn(
         sources=sources,
         tell_sources=tell_sources,
         bell=partial(bell, turn.ids.run),
+        searched=searched,
     )
     if not writing.is_held or writing.loop.may_call:
         yield Said(EventType.STATUS, {"stage": "writing", "text": "Writing"})
@@ -75,13 +90,33 @@ async def run_turn(
         async for part in parts:
             yield part
     if writing.is_held:
-        searched = replace(retrieval, queries=(*retrieval.queries, *writing.searched))
         await _look_around(turn, options, retrieval, providing)
-        yield Words(await in_database(nothing_found, searched))
+        yield Words(await in_database(nothing_found, _with(retrieval, searched)))
         yield Finished(writing.usage)
         return
     can_name = turn.is_first and options.model.provider.kind != "extractive"
     yield Finished(writing.usage, named_by=options.model if can_name else None)
+
+
+def _is_strict(options: TurnOptions) -> bool:
+    """Whether notes alone may speak in a model's words; quotes of them bear themselves out."""
+    return options.mode == "notes_only" and options.model.provider.kind != "extractive"
+
+
+async def _abstain(turn: Turn, retrieval: Retrieval, searched: Sequence[str], said: str) -> str:
+    """That there is no answer, in place of what was `said`; the passages are the nearest."""
+    return await in_database(_keep_abstention, turn, _with(retrieval, searched), said)
+
+
+def _keep_abstention(turn: Turn, retrieval: Retrieval, said: str) -> str:
+    read = Source.objects.filter(message_id=turn.ids.message, note__isnull=False)
+    note_ids = read.order_by("number").values_list("note_id", flat=True)
+    keep_nearest(turn.ids.message, list(dict.fromkeys(note_ids))[:MOST_NEAREST])
+    return not_borne_out(retrieval, said)
+
+
+def _with(retrieval: Retrieval, searched: Sequence[str]) -> Retrieval:
+    return replace(retrieval, queries=(*retrieval.queries, *searched))
 
 
 def _options(turn: Turn, providing: Providing) -> TurnOptions:
@@ -197,6 +232,7 @@ def _sourced(
     sources: Sequence[Source],
     *,
     meanings: Meanings,
+    abstain: Abstain | None,
 ) -> Sourced:
     data = {
         "queries": list(retrieval.queries),
@@ -214,4 +250,5 @@ def _sourced(
         quotables=tuple(quotable(source) for source in sources),
         adds_marks=options.adds_sources,
         meanings=meanings,
+        abstain=abstain,
     )

@@ -18,11 +18,9 @@ import structlog
 from django.db import DatabaseError, InterfaceError
 
 from chat.core.blocks import BlockStream
-from chat.core.citations import NOT_JUDGED, Judgements, Quotable
+from chat.core.citations import Quotable
 from chat.core.events import Event, EventType
-from chat.core.rendering import Rendered, render_answer
-from chat.core.repair import add_marks
-from chat.core.support import Meanings, judge
+from chat.core.rendering import render_answer
 from chat.database import in_database, own_database_thread
 from chat.endings import (
     BROKEN,
@@ -50,6 +48,7 @@ from chat.ledger import (
 from chat.listening import Subscriber
 from chat.models import Message
 from chat.parts import Finished, Said, Sourced, TurnPart, Withdrawn, Words
+from chat.settling import SOURCES_ADDED, Settled, settle
 from providers.core.errors import ProviderError
 from providers.core.types import Usage
 from providers.models import ChatModel, UsageRecord
@@ -106,8 +105,7 @@ class LiveRun:
         self._pace = pace
         self._subscribers: set[Subscriber] = set()
         self._quotables: tuple[Quotable, ...] = ()
-        self._adds_marks = False
-        self._meanings: Meanings | None = None
+        self._sourced: Sourced | None = None
         self._calls: list[UsageRecord] = []
         self._blocks = BlockStream()
         self._text: list[str] = []
@@ -185,8 +183,7 @@ class LiveRun:
         self._publish_words()
         if isinstance(part, Sourced):
             self._quotables = part.quotables
-            self._adds_marks = part.adds_marks
-            self._meanings = part.meanings
+            self._sourced = part
             self._blocks = BlockStream(part.quotables)
             self._publish(EventType.SOURCES, part.data)
         elif isinstance(part, Said):
@@ -310,18 +307,13 @@ class LiveRun:
             self._publish(EventType.SOURCES, no_sources())
         self._publish_words()
         self._publish_blocks(self._blocks.finish)
-        text = "".join(self._text)
-        rendered = render_answer(text, self._quotables)
-        marked = self._add_marks(ending, text, rendered)
-        if marked != text:
-            rendered = render_answer(marked, self._quotables)
-        if judged := await self._judge(ending, rendered):
-            rendered = render_answer(marked, self._quotables, judged)
+        settled = await self._settle(ending)
+        rendered = settled.rendered
         citations = [citation.as_json() for citation in rendered.citations]
         close = Close(
             status=ending.status,
-            text=marked,
-            sources_added=marked != text,
+            text=settled.text,
+            sources_added=settled.reason == SOURCES_ADDED,
             calls=[call_json(call) for call in self._calls],
             error_code=ending.code,
             error=ending.text,
@@ -337,28 +329,21 @@ class LiveRun:
             self.unsaved.clear()
             self._tell_last(last)
 
-    async def _judge(self, ending: Ending, rendered: Rendered) -> Judgements:
-        """What meaning says of the citations of a full answer, if it says so in time."""
-        if ending.type is not EventType.DONE or self._meanings is None:
-            return NOT_JUDGED
-        try:
-            async with asyncio.timeout(self._pace.judging):
-                return await judge(rendered.citations, self._quotables, self._meanings)
-        except (TimeoutError, ProviderError) as error:
-            log.warning("citations_not_judged", error=type(error).__name__)
-            return NOT_JUDGED
-
-    def _add_marks(self, ending: Ending, text: str, rendered: Rendered) -> str:
-        """`text` with marks, when the model set none: what was said is then said anew."""
-        is_bare = ending.type is EventType.DONE and self._adds_marks and not rendered.citations
-        marked = add_marks(text, self._quotables) if is_bare else text
-        if marked != text:
-            self._publish(EventType.RESET, {"reason": "sources_added"})
+    async def _settle(self, ending: Ending) -> Settled:
+        """The answer as it is kept; what it has besides what was said is said now."""
+        text = "".join(self._text)
+        if ending.type is not EventType.DONE or self._sourced is None:
+            return Settled(text, render_answer(text, self._quotables))
+        settled = await settle(text, self._sourced, patience=self._pace.judging)
+        if settled.reason:
+            self._publish(EventType.RESET, {"reason": settled.reason})
             self._blocks = BlockStream(self._quotables)
-            self._pending.append(marked)
+        more = settled.text if settled.reason else settled.text.removeprefix(text)
+        if more:
+            self._pending.append(more)
             self._publish_words()
             self._publish_blocks(self._blocks.finish)
-        return marked
+        return settled
 
     def _tokens(self, told: Usage) -> dict[str, int]:
         """What the answer took however it ended, with its beginning where it goes on from one."""

@@ -140,9 +140,15 @@ class Reply:
             self._words = CleanWords(frozenset(each["number"] for each in self._passages))
         return self._words
 
+    @property
+    def _waits(self) -> bool:
+        """Whether words are told at the end alone: where notes alone may speak, what was said
+        is taken back when no passage bears it out, which a stream cannot do."""
+        return self._said.get("mode") == "notes_only"
+
     def _say(self, text: str) -> str:
         self._text.append(text)
-        return "" if self._is_repeating else text
+        return "" if self._is_repeating or self._waits else text
 
     def _begin_anew(self, event: Event) -> str:
         """What was said was reasoning; or it is said once more, with marks.
@@ -154,10 +160,13 @@ class Reply:
         self._words = None
         self._text.clear()
         self._is_repeating = event.data.get("reason") == "sources_added"
-        return "\n\n" if was_streamed and not self._is_repeating else ""
+        is_heard = was_streamed and not self._waits
+        return "\n\n" if is_heard and not self._is_repeating else ""
 
     def _end(self, last: Event) -> str:
         rest = self._say(self._cleaner.finish())
+        if self._waits:
+            rest = "".join(self._text)
         notes = self._footnotes(last) if self.adds_footnotes else ""
         self._text.append(notes)
         return rest + notes

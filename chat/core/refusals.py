@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from chat.core.citations import sentence_spans
+
 _SUBJECT = (
     r"(?:the (?:provided |given |available )?(?:notes?|passages?|sources?|documents?|context)"
     r"|(?:these|your|my) notes?|there is|there are|none of the|no (?:notes?|passages?|sources?))"
@@ -26,8 +28,21 @@ _REFUSALS = (
     r"|抱歉|对不起|我(?:无法|不能|不知道)|笔记中?(?:没有|未)|申し訳|わかりません|ノートには"
 )
 _REFUSAL = regex.compile(rf"[\s*_#>\"'“”«»-]*(?:{_REFUSALS})", regex.IGNORECASE)
+# A figure, a colon or a turn of the sentence: it says something after all.
+_GOES_ON = regex.compile(
+    r"[:\d]|\b(?:but|however|although|though|aber|jedoch|doch|obwohl|mais|cependant|pero|aunque"
+    r"|но|однако|хотя|але|проте|хоча)\b|但|不过|しかし|が、",
+    regex.IGNORECASE,
+)
 
 
 def is_refusal(text: str) -> bool:
     """Whether `text` begins as what says that there is no answer."""
     return _REFUSAL.match(text) is not None
+
+
+def is_refusal_alone(text: str) -> bool:
+    """Whether `text` is one sentence that says so, and nothing besides."""
+    plain = text.strip()
+    sentences = sentence_spans(plain)
+    return len(sentences) == 1 and is_refusal(plain) and not _GOES_ON.search(plain)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chat.core.citations import Quotable, find_quote, sentence_spans, share_of
+from chat.core.citations import Citation, Quotable, find_quote, sentence_spans, share_of
 from chat.core.marks import fence_after
 from chat.core.rendering import render_answer
 
@@ -34,6 +34,14 @@ def add_marks(text: str, passages: Sequence[Quotable]) -> str:
     # Every mark must be one to the reader too: none may have fallen into code or a link.
     shown = len(render_answer(marked, passages).citations)
     return marked if added and shown == added else text
+
+
+def bears_out(text: str, citations: Sequence[Citation], passages: Sequence[Quotable]) -> bool:
+    """Whether a passage bears out something of `text`: by one of its citations, or, where it
+    has none, by a sentence that could be given one."""
+    if citations:
+        return any(not citation.quote.weak for citation in citations)
+    return add_marks(text, passages) != text
 
 
 def best_passage(sentence: str, passages: Sequence[Quotable]) -> Quotable | None:

@@ -104,6 +104,15 @@ def test_words_that_are_said_again_with_marks_are_streamed_once() -> None:
     assert reply.last_chunk(last)["sources"][0]["cited"]
 
 
+def test_where_notes_alone_may_speak_words_are_told_when_they_can_not_be_taken_back() -> None:
+    strict = (EventType.SOURCES, {"passages": [passage(1)], "mode": "notes_only"})
+    taken_back = (EventType.RESET, {"reason": "abstained"})
+    events = [strict, *words("Paris, I guess."), taken_back, *words("There is no answer.")]
+    reply, said, last = told(*events, (EventType.DONE, DONE), adds_footnotes=True)
+    assert said.startswith("There is no answer.\n\n[1] ")
+    assert reply.whole(last)["choices"][0]["message"]["content"] == said
+
+
 def test_endings_have_openais_words() -> None:
     reply, _, cut = told((EventType.DONE, {**DONE, "cut_short": True}))
     assert reply.last_chunk(cut)["choices"][0]["finish_reason"] == "length"
