@@ -17,6 +17,7 @@ from chat.parts import Sourced
 from chat.settling import ABSTAINED, SOURCES_ADDED, settle
 from chat.threads import thread
 from providers.core.types import TextDelta, Usage
+from providers.models import Provider
 from providers.testing import FakeChat
 from tests.cast import Cast
 from tests.chat.test_turn import BARE, QUESTION, answer
@@ -125,10 +126,20 @@ async def test_a_strict_answer_without_marks_stays_where_it_could_be_given_one(
     FakeChat.play(TextDelta(BARE), Usage(9, 12))
     _, message = await answer(world, people, STRICT)
     assert (message.sources_added, len(message.citations)) == (True, 2)
+
+
+async def test_it_stays_too_where_marks_are_not_added(world: World, people: Cast) -> None:
     await ChatSettings.objects.acreate(adds_sources=False)
     FakeChat.play(TextDelta(BARE), Usage(9, 12))
     _, message = await answer(world, people, STRICT)
     assert message.text == BARE
+
+
+async def test_quotes_are_a_strict_answer(world: World, people: Cast) -> None:
+    FakeChat.play(TextDelta("Closest in the notes."), Usage(9, 12))
+    await Provider.objects.filter(pk=world.model.provider_id).aupdate(kind="extractive")
+    _, message = await answer(world, people, STRICT)
+    assert NOT_BORNE_OUT not in message.text
 
 
 async def test_beyond_the_notes_an_answer_that_none_bears_out_stays(
