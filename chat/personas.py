@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from chat.core.personas import ParsedPersona, parse_persona
+from chat.core.personas import (
+    LONGEST_REASON,
+    ParsedPersona,
+    faults_in,
+    line_of,
+    parse_persona,
+)
 from chat.models import Persona
 from providers.models import ChatModel
 from vault.access import visible_to
 from vault.core.file_kinds import PERSONAS_FOLDER
+from vault.core.settings_json import SettingsProblem
 from vault.models import SettingsFile, Vault
+from vault.settings_files import list_about_site
 
 
 def personas_for(user: User) -> list[Persona]:
@@ -29,8 +40,12 @@ def personas_for(user: User) -> list[Persona]:
 
 
 def persona_for(user: User, pk: int | None) -> Persona | None:
-    """The persona `pk` when `user` may choose it now."""
-    return next((each for each in personas_for(user) if each.pk == pk), None) if pk else None
+    """The persona `pk` when `user` may choose it now, with the model and vaults of now."""
+    found = next((each for each in personas_for(user) if each.pk == pk), None) if pk else None
+    if found is None or found.settings_file is None:
+        return found
+    parsed = parse_persona(found.settings_file.text, path=found.settings_file.path)
+    return _keep(found.settings_file, parsed) if parsed else None
 
 
 def searched_with(persona: Persona) -> tuple[str, ...] | None:
@@ -41,11 +56,32 @@ def searched_with(persona: Persona) -> tuple[str, ...] | None:
     return tuple(sorted(slugs)) or None
 
 
+def take_over(*, vault: Vault, **_signal: object) -> None:
+    """After a sync: the personas as the vault's files have them, and what is wrong with them.
+
+    Models and vaults may have come or gone since, so every file is looked at again.
+    """
+    for file in _files_of(Vault.objects.filter(pk=vault.pk)).select_related("vault"):
+        parsed = parse_persona(file.text, path=file.path)
+        if parsed is None:
+            Persona.objects.filter(settings_file=file).delete()
+        else:
+            _keep(file, parsed)
+        is_unread = not file.text and bool(file.problems)
+        list_about_site(file, [] if is_unread else _faults(file, parsed))
+
+
+def _files_of(vaults: QuerySet[Vault]) -> QuerySet[SettingsFile]:
+    folder = f"{PERSONAS_FOLDER}/"
+    return SettingsFile.objects.filter(
+        vault__in=vaults, path__startswith=folder, path__endswith=".md"
+    )
+
+
 def _keep_up(vaults: QuerySet[Vault]) -> None:
     """Bring the rows of vaults' files in line with what the last sync read of them."""
-    files = SettingsFile.objects.filter(vault__in=vaults, path__startswith=f"{PERSONAS_FOLDER}/")
-    stale = files.exclude(persona__content_hash=F("content_hash"))
-    for file in stale.filter(path__endswith=".md"):
+    stale = _files_of(vaults).exclude(persona__content_hash=F("content_hash"))
+    for file in stale.select_related("vault"):
         parsed = parse_persona(file.text, path=file.path)
         if parsed is None:
             Persona.objects.filter(settings_file=file).delete()
@@ -54,19 +90,56 @@ def _keep_up(vaults: QuerySet[Vault]) -> None:
 
 
 @transaction.atomic
-def _keep(file: SettingsFile, parsed: ParsedPersona) -> None:
-    offered = ChatModel.objects.filter(Q(of_vault=None) | Q(of_vault=file.vault_id), enabled=True)
-    model = offered.filter(name=parsed.model).first() if parsed.model else None
-    persona, _made = Persona.objects.update_or_create(
-        settings_file=file,
-        defaults={
-            "name": parsed.name,
-            "role": parsed.role,
-            "prompt": parsed.prompt,
-            "model": model,
-            "tool_use": parsed.tool_use,
-            "tools": None if parsed.tools is None else list(parsed.tools),
-            "content_hash": file.content_hash,
-        },
+def _keep(file: SettingsFile, parsed: ParsedPersona) -> Persona:
+    """The row of a file, changed where it differs."""
+    wanted = {
+        "name": parsed.name,
+        "role": parsed.role,
+        "prompt": parsed.prompt,
+        "model": _model(file, parsed.model),
+        "tool_use": parsed.tool_use,
+        "tools": None if parsed.tools is None else list(parsed.tools),
+        "content_hash": file.content_hash,
+    }
+    persona, is_new = Persona.objects.select_related("settings_file__vault", "model").get_or_create(
+        settings_file=file, defaults=wanted
     )
-    persona.vaults.set(Vault.objects.filter(slug__in=parsed.vaults))
+    if not is_new and any(getattr(persona, name) != value for name, value in wanted.items()):
+        for name, value in wanted.items():
+            setattr(persona, name, value)
+        persona.save(update_fields=list(wanted))
+    persona.vaults.set(Vault.objects.present().filter(slug__in=parsed.vaults))
+    return persona
+
+
+def _model(file: SettingsFile, name: str) -> ChatModel | None:
+    """The model called `name`, alone or behind its provider: the vault's own before the site's."""
+    if not name:
+        return None
+    offered = ChatModel.objects.filter(Q(of_vault=None) | Q(of_vault=file.vault_id), enabled=True)
+    own_first = offered.order_by(F("of_vault").asc(nulls_last=True), "pk")
+    found = own_first.filter(name=name).first()
+    slug, _slash, rest = name.removesuffix(f"@{file.vault.slug}").partition("/")
+    return found or own_first.filter(provider__slug=slug, name=rest).first()
+
+
+def _faults(file: SettingsFile, parsed: ParsedPersona | None) -> list[dict[str, Any]]:
+    """What is wrong with a file, as its row keeps it.
+
+    Of a vault it names, each reader is told that it is none only if they may not read it, and
+    never its name: so nobody learns which vaults there are.
+    """
+    faults = [asdict(fault) for fault in faults_in(file.text, path=file.path)]
+    if parsed is None:
+        return faults
+    if parsed.model and _model(file, parsed.model) is None:
+        reason = f"“{parsed.model}” is no model that is offered here: it answers with others."
+        mend = "Write a name as /v1/models lists it under “model”, or take the line out."
+        line = line_of(file.text, "model")
+        faults.append(asdict(SettingsProblem(reason[:LONGEST_REASON], mend, line)))
+    for nth, slug in enumerate(parsed.vaults, start=1):
+        reason = f"Number {nth} of “vaults” is no vault that you may read: you get nothing of it."
+        mend = "Write the slug of a vault there, or ask its owner to let you read it."
+        fault = asdict(SettingsProblem(reason, mend, line_of(file.text, "vaults")))
+        faults.append(fault | {"names_vault": slug})
+    return faults

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from vault import access
@@ -73,6 +76,13 @@ class Looked:
     def only_open(self, chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
         """Chunks of the vault less those of closed folders."""
         return chunks if self.is_whole else chunks.filter(note__in=self.notes)
+
+    def readable_slugs(self) -> Iterable[str]:
+        """Of every vault that who looks may read; without a scope, of all there are."""
+        if self.scope is None:
+            return Vault.objects.present().values_list("slug", flat=True)
+        user = get_user_model().objects.filter(pk=self.scope.user_id).first()
+        return access.visible_to(user or AnonymousUser()).values_list("slug", flat=True)
 
     def opens(self, path: str) -> bool:
         """Whether the file at `path` may be named."""

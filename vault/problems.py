@@ -108,6 +108,7 @@ def _of_the_run(looked: Looked) -> list[Problem]:
 def _of_settings(looked: Looked) -> list[Problem]:
     """What is wrong with the files in which the vault carries settings."""
     files = SettingsFile.objects.filter(vault=looked.vault).exclude(problems=[])
+    readable = set(looked.readable_slugs())
     return [
         Problem(
             path=file.path,
@@ -119,7 +120,7 @@ def _of_settings(looked: Looked) -> list[Problem]:
         )
         for file in files
         for problem in file.problems
-        if looked.opens(file.path)
+        if looked.opens(file.path) and problem.get("names_vault") not in readable
     ]
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
+from django.dispatch import Signal
+
 from providers.vault_models import WantedModel, forget_vaults, keep_vault_models
 from vault.core.decoding import decode_note
 from vault.core.file_kinds import SETTINGS_FILE
@@ -26,6 +28,8 @@ LARGEST = 64_000
 """Bytes of one settings file."""
 MOST_FILES = 200
 MOST_PATH = 300
+# After a sync read a vault's settings files, with `vault`.
+settings_read = Signal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,20 @@ def read_settings_files(vault: Vault, source: Source, files: Iterable[FileState]
     if SETTINGS_FILE in found.keys() | rows.keys():
         _offer_models(vault)
     forget_vaults(Vault.objects.values_list("pk", flat=True))
+    settings_read.send(sender=SettingsFile, vault=vault)
+
+
+def list_about_site(row: SettingsFile, problems: list[dict[str, Any]]) -> None:
+    """Keep `problems` as those of a file that may go away by themselves, in place of before.
+
+    An admin may change the site's providers, a vault come. Each has the keys of SettingsProblem;
+    one with `names_vault` is told to those alone who may not read the vault of that slug.
+    """
+    others = [problem for problem in row.problems if not problem.get("is_about_site")]
+    listed = [*others, *({**problem, "is_about_site": True} for problem in problems)]
+    if listed != row.problems:
+        row.problems = listed
+        row.save(update_fields=["problems"])
 
 
 def own_settings(vaults: Iterable[Vault]) -> list[OwnSettings]:
@@ -120,13 +138,12 @@ def _offer_models(vault: Vault) -> None:
     refused = keep_vault_models(vault.pk, list(by_model))
     if row is None:
         return
-    others = [problem for problem in row.problems if not problem.get("is_about_site")]
+    lines = [by_model[it.model].line for it in refused]
     about_site = [
-        _about_site(SettingsProblem(it.reason, it.mend, by_model[it.model].line)) for it in refused
+        asdict(SettingsProblem(it.reason, it.mend, line))
+        for it, line in zip(refused, lines, strict=True)
     ]
-    if [*others, *about_site] != row.problems:
-        row.problems = [*others, *about_site]
-        row.save(update_fields=["problems"])
+    list_about_site(row, about_site)
 
 
 def _wanted(entry: ModelEntry) -> WantedModel:
@@ -137,8 +154,3 @@ def _wanted(entry: ModelEntry) -> WantedModel:
         entry.context_window,
         entry.max_output_tokens,
     )
-
-
-def _about_site(problem: SettingsProblem) -> dict[str, Any]:
-    """A problem that may go away by itself, when an admin changes the site's providers."""
-    return {**asdict(problem), "is_about_site": True}
