@@ -14,6 +14,7 @@ from chat.core.follow_ups import (
     follow_ups_from_model,
     follow_ups_from_notes,
 )
+from chat.core.marks import find_markers
 from chat.history import own_answer
 from chat.models import FollowUps, Message
 from chat.options import after_answer, answering_model
@@ -68,8 +69,13 @@ def asked_follow_ups(
 
 
 def _from_notes(user: User, answer: Message) -> tuple[str, ...]:
+    """From the notes that the answer cites: a search brings others that only share a word."""
     read = list(answer.sources.exclude(note=None))
-    allowed = notes_in(scope_for(user)).filter(pk__in=[source.note_id for source in read])
+    numbers = {source.number for source in read}
+    marks = find_markers(answer.text, exists=numbers.__contains__)
+    cited = {number for mark in marks for number in mark.numbers}
+    wanted = {s.note_id for s in read if s.number in cited and s.note_id is not None}
+    allowed = notes_in(scope_for(user)).filter(pk__in=wanted)
     told_by = allowed.annotate(opening=Left("body", OPENING)).only("title", "headings")
     by_id = {note.pk: note for note in told_by}
     order = dict.fromkeys(source.note_id for source in read if source.note_id in by_id)

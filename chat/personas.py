@@ -116,7 +116,8 @@ def _model(file: SettingsFile, name: str) -> ChatModel | None:
     """The model called `name`, alone or behind its provider: the vault's own before the site's."""
     if not name:
         return None
-    offered = ChatModel.objects.filter(Q(of_vault=None) | Q(of_vault=file.vault_id), enabled=True)
+    places = Q(of_vault=None) | Q(of_vault=file.vault_id)
+    offered = ChatModel.objects.filter(places, enabled=True, provider__enabled=True)
     own_first = offered.order_by(F("of_vault").asc(nulls_last=True), "pk")
     found = own_first.filter(name=name).first()
     slug, _slash, rest = name.removesuffix(f"@{file.vault.slug}").partition("/")

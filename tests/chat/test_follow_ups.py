@@ -9,7 +9,7 @@ from chat.models import ChatSettings, FollowUps, Message
 from chat.providing import site_providing
 from providers.models import UsageRecord
 from tests.cast import Cast
-from tests.chat.pages import add_turn, make_conversation, make_note
+from tests.chat.pages import add_source, add_turn, make_conversation, make_note
 from tests.chat.world import make_model
 from vault.models import VaultMember
 
@@ -33,6 +33,19 @@ def test_headings_of_the_notes_that_were_read_are_offered(cast: Cast, answer: Me
         "What should I know about “Repair” in “Pump”?",
         "What should I know about “Cost” in “Pump”?",
     )
+
+
+def test_a_note_that_was_found_and_not_cited_offers_nothing(cast: Cast, answer: Message) -> None:
+    headings = [{"level": 2, "text": "Temporary chats"}]
+    beside = make_note(cast.vault, title="Chats", headings=headings)
+    add_source(answer, beside, number=2)
+    assert "Chats" not in str(follow_ups_for(cast.mate, answer))
+    answer.text = "Chats last a day [2]."
+    assert follow_ups_for(cast.mate, answer) == (
+        "What should I know about “Temporary chats” in “Chats”?",
+    )
+    answer.text = "Nobody wrote that down."
+    assert follow_ups_for(cast.mate, answer) == ()
 
 
 def test_they_can_be_switched_off_and_are_then_not_made(cast: Cast, answer: Message) -> None:

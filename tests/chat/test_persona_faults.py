@@ -92,7 +92,7 @@ def test_a_model_and_a_vault_that_come_later_are_taken_up(cast: Cast, folder: Fo
     assert (options.model, options.vaults) == (model, ("later", folder.vault.slug))
     folder.sync()
     assert listed(folder) == []
-    ChatModel.objects.update(enabled=False)
+    Provider.objects.update(enabled=False)
     found = persona_for(cast.mate, persona.pk)
     assert found is not None
     assert found.model is None
