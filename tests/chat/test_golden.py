@@ -104,7 +104,8 @@ async def test_commands_are_answered_as_the_golden_files_say(world: World, peopl
     assert normal(await socket.hear_type("attached"), accepted) == GOLDEN["attached"]
     await socket.say(type="stop", run=accepted["run"])
     last = normal((await socket.hear_to_the_end())[-1], accepted)
-    assert last | {"seq": 6} == GOLDEN["stopped"]
+    assert min(last["usage"].values()) > 0  # an estimate: the model was cut off before it said
+    assert last | {"seq": 6, "usage": GOLDEN["stopped"]["usage"]} == GOLDEN["stopped"]
     await socket.say(type="attach", conversation=accepted["conversation"])
     assert await socket.hear_type("attached") == GOLDEN["attached_idle"]
     await socket.disconnect()
