@@ -134,7 +134,8 @@ def _bar(queries: Sequence[ParsedQuery], facts: ScopeFacts, *, is_known: bool) -
 
     `is_known`: some word of theirs stands in what was found.
     """
-    if all(len(query.words) > _SHORT_WORDS for query in queries):
+    different = ({word.casefold() for word in query.words} for query in queries)
+    if all(len(words) > _SHORT_WORDS for words in different):
         return _least(FAR, facts)
     return _least(FAR_IN_SHORT if is_known else FAR_IF_UNKNOWN, facts)
 

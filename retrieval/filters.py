@@ -14,7 +14,7 @@ from retrieval.core.filters import Filter
 from retrieval.core.query import ParsedQuery, is_of_plain_words, phrase_pattern
 from retrieval.core.sql import fill
 from retrieval.facts import scope_facts
-from vault.core.lexical import query_tokens
+from vault.core.lexical import other_spellings, query_tokens
 from vault.core.types import Scope
 from vault.querysets import folder_condition
 
@@ -53,7 +53,10 @@ def barred_parts(query: ParsedQuery) -> tuple[tuple[str, ...], dict[str, Any]]:
     unwanted = list(query.excluded_phrases)
     values: dict[str, Any] = {
         "excluded": list(query.excluded),
-        "excluded_made": [" ".join(query_tokens(word)) for word in query.excluded],
+        "excluded_made": [
+            *(" ".join(query_tokens(word)) for word in query.excluded),
+            *(spelling for word in query.excluded for spelling in other_spellings(word)),
+        ],
         "unwanted": unwanted,
         "unwanted_patterns": [phrase_pattern(phrase) for phrase in unwanted],
         "unwanted_plain": [is_of_plain_words(phrase) for phrase in unwanted],

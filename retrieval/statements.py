@@ -34,7 +34,7 @@ from retrieval.dated import on_days
 from retrieval.facts import ScopeFacts
 from retrieval.filters import barred_parts, note_condition
 from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
-from vault.core.lexical import query_tokens
+from vault.core.lexical import other_spellings, query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
 
@@ -123,7 +123,13 @@ def search_statement(
         "sections": list(sections_meant(query)),
         "text": query.text,
         "as_typed": like_pattern(query.text),
-        "made": " ".join((*query_tokens(query.text), *query_tokens(" ".join(days)))),
+        "made": " ".join(
+            (
+                *query_tokens(query.text),
+                *other_spellings(query.text),
+                *query_tokens(" ".join(days)),
+            )
+        ),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
         "filled": sum(vault.chunks > 0 for vault in facts.vaults),

@@ -189,7 +189,8 @@ NOT_MENDED = (
 # named: sections whose heading is a name that is asked for; less where only another case is.
 # scored: the pool by exact BM25, of a word the best of its lexemes; one in a title, heading or
 #   alias counts HEADING more. Sections that are meant by their name stay in it.
-# trust: best score over what a passage with every word of the question once would have; 1
+# trust: best score over what a passage with every word of the question once would have, a word
+#   that is typed over and over counted once; 1
 #   for questions with identifiers, whose parts no single passage needs to hold.
 LEXICAL = """
 bounds AS MATERIALIZED (
@@ -297,7 +298,9 @@ trust AS MATERIALIZED (
         THEN LEAST(1, COALESCE((SELECT max(score) FROM lexical), 0)
             / NULLIF(sum(COALESCE(known.idf, ln(1 + (corpus.chunks + 0.5) / 0.5))), 0))
         ELSE 1 END AS share
-    FROM words CROSS JOIN corpus LEFT JOIN LATERAL (
+    FROM (
+        SELECT word, is_stop, min(position) AS position FROM words GROUP BY word, is_stop
+    ) AS words CROSS JOIN corpus LEFT JOIN LATERAL (
         SELECT max(terms.idf) AS idf FROM forms JOIN terms USING (lexeme)
         WHERE forms.position = words.position
     ) AS known ON TRUE

@@ -67,3 +67,13 @@ def test_two_words_that_stand_nowhere_find_only_what_is_rather_near(
     said = " ".join(arm.reason for arm in found.arms)
     assert ("nothing here is near" in said) is not bool(expected)
     assert ("orchestr →" in said) is (query == MENDED)
+
+
+def test_a_word_typed_over_and_over_is_one_word(cast: Cast) -> None:
+    note = write_note(cast.vault, "evening.md", "The orchestra plays in the evening.")
+    know_lexemes([note.pk])
+    query = "orchestra " * 200
+    place(cast, note, query.strip(), cosine=0.1)
+    scope = scope_for(cast.owner)
+    found = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
+    assert [hit.path for hit in found.hits] == ["evening.md"]

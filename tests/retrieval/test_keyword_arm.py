@@ -142,3 +142,15 @@ def test_words_that_are_in_nearly_everything_are_asked_for_together(
     found = contents(keyword_search(cast, "alpha beta gamma"))
     assert found[:15] == ["alpha beta gamma"] * 15
     assert len(found) <= 15 + 3
+
+
+@pytest.mark.parametrize("query", ["ds7604", "DS-7604", "computeDiscount", "compute_discount"])
+def test_identifiers_are_found_however_they_are_joined(cast: Cast, query: str) -> None:
+    texts = (
+        ("printer DS-7604", "printer ds7604")
+        if "7604" in query
+        else ("call compute_discount here", "call computeDiscount here")
+    )
+    for number, text in enumerate((*texts, "another printer", "another call")):
+        write_note(cast.vault, f"{number}.md", text)
+    assert set(contents(keyword_search(cast, query))) == set(texts)

@@ -43,6 +43,7 @@ _MAY_BE_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2}")
 _PART = regex.compile(r"[\p{L}\p{N}\p{M}]+")
 _SUBPART = regex.compile(r"\p{L}[\p{L}\p{M}]*|\p{N}+")
 _CAMEL = regex.compile(r"\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+")
+_LETTER_AND_DIGIT = re.compile(r"[A-Za-z].*[0-9]|[0-9].*[A-Za-z]")
 _NOT_ALPHABETIC = regex.compile(r"\P{Alphabetic}")
 _HAN = regex.compile(r"\p{Han}")
 _UNSPACED_LETTER = regex.compile(
@@ -97,6 +98,25 @@ def query_tokens(text: str) -> tuple[str, ...]:
         else:
             tokens += _tokens_of(found, is_query=True, is_glued=False)
     return tuple(dict.fromkeys(tokens))
+
+
+def other_spellings(text: str) -> tuple[str, ...]:
+    """Identifiers of a query as they may be joined in a text, in the form of its tokens: with
+    joints that were left out (`ds7604` for DS-7604, `computeDiscount` for compute_discount),
+    without those that were typed. Each once; plain words have none."""
+    normal = unicodedata.normalize("NFKC", text[:_MOST_QUERY_CHARACTERS])
+    found: list[str] = []
+    for match in _TOKEN.finditer(normal):
+        written = match[0]
+        parts = _CAMEL.findall(written) if match.lastgroup == "word" else _PART.findall(written)
+        if len(parts) < 2 or not written.isascii() or len(written) > _LONGEST:
+            continue
+        lower = [part.lower() for part in parts]
+        if match.lastgroup == "word":
+            found.append(_whole(lower))
+        elif match.lastgroup == "joined" and ("_" in written or _LETTER_AND_DIGIT.search(written)):
+            found.append("".join(lower))
+    return tuple(dict.fromkeys(found))
 
 
 def fold(text: str) -> str:

@@ -87,3 +87,10 @@ def test_exclusions_hold_on_the_page_and_for_scripts(notes: Cast) -> None:
     page = client.get(reverse("search"), query).content.decode()
     assert "Lamp" in page
     assert "Blue" not in page
+
+
+def test_an_excluded_identifier_is_left_out_in_every_spelling(notes: Cast) -> None:
+    write_note(notes.vault, "d/A.md", "The pump DS-7604 hums.")
+    write_note(notes.vault, "d/B.md", "The pump ds7604 hums.")
+    for query in ("folder:d -ds7604", "folder:d -DS-7604", "folder:d hums -ds7604"):
+        assert paths(search(notes.owner, query)) == []

@@ -7,7 +7,7 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.core.lexical import fold, made_tokens, query_tokens
+from vault.core.lexical import fold, made_tokens, other_spellings, query_tokens
 
 
 def is_found(query: str, text: str) -> bool:
@@ -176,3 +176,34 @@ def test_postgres_keeps_made_tokens_as_they_are() -> None:
         cursor.execute("SELECT tsvector_to_array(to_tsvector('simple', %s))", [tokens])
         (kept,) = cursor.fetchone()
     assert set(kept) == set(tokens.split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("ds7604", "the printer DS-7604 is broken"),
+        ("DS7604", "ds_7604"),
+        ("computeDiscount", "call compute_discount(x)"),
+        ("getHTTPUser", "get_http_user"),
+        ("what is e101?", "E-101"),
+    ],
+)
+def test_an_identifier_is_found_where_its_joints_were_left_out(asked: str, text: str) -> None:
+    assert set(other_spellings(asked)) & set(made_tokens(text).split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "word"), [("DS-7604", "ds7604"), ("compute_discount", "computediscount")]
+)
+def test_an_identifier_is_found_where_its_joints_are_left_out(asked: str, word: str) -> None:
+    assert word in other_spellings(asked)
+
+
+@pytest.mark.parametrize("text", ["a plain question", "and/or", "3.14", "état-major", "e-mail", ""])
+def test_words_and_numbers_have_no_other_spelling(text: str) -> None:
+    assert other_spellings(text) == ()
+
+
+@given(st.text(max_size=80))
+def test_other_spellings_of_any_text_are_single_lexemes(text: str) -> None:
+    assert all(each.isalnum() and each == each.lower() for each in other_spellings(text))
