@@ -12,6 +12,7 @@ from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from secondbrain.long_requests import AnsweringChannel
 from secondbrain.slow_readers import end_slow_readers
 
 log = structlog.get_logger(__name__)
@@ -46,6 +47,7 @@ def serve(*, host: str, port: int) -> None:
 
 def _begin(server: Server) -> None:
     """What runs beside the connections: the look after slow readers, and the end."""
+    server.http_factory.protocol = AnsweringChannel
     loop = asyncio.get_event_loop()
     looking = loop.create_task(end_slow_readers(server))
     ending: list[asyncio.Task[None]] = []
