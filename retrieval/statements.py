@@ -123,13 +123,7 @@ def search_statement(
         "sections": list(sections_meant(query)),
         "text": query.text,
         "as_typed": like_pattern(query.text),
-        "made": " ".join(
-            (
-                *query_tokens(query.text),
-                *other_spellings(query.text),
-                *query_tokens(" ".join(days)),
-            )
-        ),
+        "made": _made(query.text, days),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
         "filled": sum(vault.chunks > 0 for vault in facts.vaults),
@@ -318,6 +312,11 @@ def _days(query: ParsedQuery) -> tuple[str, ...]:
     """The days that the query names, as notes are named after them: 2024-03-05."""
     found = dates_in(query.text, today=timezone.localdate())
     return tuple(each.first.isoformat() for each in found if each.first == each.last)
+
+
+def _made(text: str, days: Sequence[str]) -> str:
+    """Tokens of the query beside its words, and of the days that it names."""
+    return " ".join((*query_tokens(text), *other_spellings(text), *query_tokens(" ".join(days))))
 
 
 def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
