@@ -64,12 +64,14 @@ _CLOSERS = {"`": "```", "~": "~~~", "$": "$$", "\\": "\\]"}
 class Marker:
     """A mark in a text and the existing passages it names, in order.
 
-    No numbers: the mark was invented, it names no passage of the turn.
+    No numbers: the mark was invented, it names no passage of the turn. Not `is_whole`: it
+    has a number besides that names none.
     """
 
     start: int
     end: int
     numbers: tuple[int, ...]
+    is_whole: bool = True
 
 
 def find_markers(text: str, *, exists: Callable[[int], bool]) -> list[Marker]:
@@ -84,7 +86,8 @@ def find_markers(text: str, *, exists: Callable[[int], bool]) -> list[Marker]:
             continue
         numbers = _numbers(match[1], exists)
         if numbers:
-            found.append(Marker(match.start(), match.end(), numbers))
+            is_whole = all(exists(int(number)) for number in _DIGITS.findall(match[1]))
+            found.append(Marker(match.start(), match.end(), numbers, is_whole))
         elif all(len(number) <= MOST_DIGITS for number in _DIGITS.findall(match[1])):
             start = len(text[: match.start()].rstrip(" \t"))
             found.append(Marker(start, match.end(), ()))
@@ -97,7 +100,7 @@ def without_markers(text: str) -> str:
 
 
 def without_invented(text: str, *, numbers: Collection[int]) -> str:
-    """`text` less the marks of its prose that name none of the passages `numbers`."""
+    """`text` less the marks of its prose, or what of them names none of the passages `numbers`."""
     pieces = (
         _drop_invented(piece, numbers) if is_prose else piece
         for piece, is_prose in split_prose(text)
@@ -167,8 +170,9 @@ def _split_line(line: str) -> Iterator[tuple[str, bool]]:
 def _drop_invented(prose: str, numbers: Collection[int]) -> str:
     made, at = "", 0
     for marker in find_markers(prose, exists=numbers.__contains__):
-        if not marker.numbers:
-            made += prose[at : marker.start]
+        if not (marker.numbers and marker.is_whole):
+            left = f"[{', '.join(map(str, marker.numbers))}]" if marker.numbers else ""
+            made += prose[at : marker.start] + left
             at = marker.end
     return made + prose[at:]
 

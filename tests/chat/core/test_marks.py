@@ -136,6 +136,7 @@ def test_a_label_of_digits_is_a_mark() -> None:
         ("\\[\nx [9]\n\\]\nB [9].", "\\[\nx [9]\n\\]\nB."),
         ("`` a ` [9] `` b [9]", "`` a ` [9] `` b"),
         ("It costs $5 [9] and $6 [1].", "It costs $5 and $6 [1]."),
+        ("A [1, 9]. B [1 and 9], C [7-9].", "A [1]. B [1], C."),
         ("- [x] done [9]\n- [ ] open [1]", "- [x] done\n- [ ] open [1]"),
     ],
 )
