@@ -10,14 +10,12 @@ import json
 import random
 import re
 import signal
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import psutil
-import psycopg
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
@@ -28,10 +26,21 @@ from websockets.exceptions import ConnectionClosed
 from chat.models import Conversation, Message, Run
 from tests.cast import Cast
 from tests.chat.conftest import Pair
-from tests.chat.line import ENDS, UPGRADE, Deaf, Line, cookie_of, open_line, read_events, said_in
+from tests.chat.line import (
+    ENDS,
+    UPGRADE,
+    Deaf,
+    Line,
+    cookie_of,
+    open_line,
+    read_all,
+    read_events,
+    said_in,
+)
+from tests.chat.locked import no_search_ends, wait_for_another_search
 from tests.chat.test_sse import bearer
 from tests.chat.world import World, make_model
-from tests.live import LiveProduct, database_url
+from tests.live import LiveProduct
 from tests.retrieval.library import write_note
 
 pytestmark = [
@@ -209,7 +218,7 @@ async def test_a_script_that_stops_reading_is_cut_off_and_its_answer_is_written_
     while (run := await Run.objects.afirst()) is None:
         await asyncio.sleep(0.02)
     url = f"{server.url}{path}/{run.message_id}/events"
-    heard = [event async for event in read_events("GET", url, token)]
+    heard = await read_all(url, token)
     assert heard[-1]["type"] == "done"
     assert said_in(heard).split() == ["🙂" * 9] * 22_000
     size = sum(len(json.dumps(event)) for event in heard)
@@ -217,27 +226,6 @@ async def test_a_script_that_stops_reading_is_cut_off_and_its_answer_is_written_
 
 
 # A killed process
-
-
-@asynccontextmanager
-async def no_search_ends() -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-    """While this lasts, every search waits for a table."""
-    async with await psycopg.AsyncConnection.connect(database_url()) as holder:
-        await holder.execute("LOCK TABLE vault_chunk IN ACCESS EXCLUSIVE MODE")
-        yield holder
-
-
-async def wait_for_another_search(holder: psycopg.AsyncConnection[Any], before: int = 0) -> int:
-    """Until more than `before` questions wait for the locked table; how many do."""
-    waiting = (
-        "SELECT count(*) FROM pg_locks WHERE relation = 'vault_chunk'::regclass AND NOT granted"
-    )
-    async with asyncio.timeout(20):
-        while True:
-            row = await (await holder.execute(waiting)).fetchone()
-            if row is not None and row[0] > before:
-                return int(row[0])
-            await asyncio.sleep(0.02)
 
 
 # What each answer plays, and what is heard of it before the kill: by its point.
