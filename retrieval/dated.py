@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from retrieval.core import sql
@@ -14,8 +13,7 @@ from retrieval.core.dates import dates_in
 from retrieval.core.query import ParsedQuery
 from retrieval.core.sql import fill
 from retrieval.core.types import Candidate
-from retrieval.facts import scope_facts
-from retrieval.filters import barred_parts, note_condition
+from retrieval.filters import list_notes
 from vault.core.types import Scope
 
 
@@ -39,24 +37,13 @@ def notes_of_days(
     days, values = on_days(query)
     if not days:
         return ()
-    condition, filter_values = note_condition(query.filters, scope)
-    barred, barred_values = barred_parts(query)
-    if barred:
-        condition += f" AND {sql.BARRED_NOTES}"
-        barred_values |= {"configs": list(scope_facts(scope).text_configs)}
-    condition = f"({days}) AND {sql.SEARCHED} AND {condition}"
-    values |= filter_values | barred_values
-    values |= {"vaults": list(scope.vault_ids), "limit": int(limit)}
-    values |= {"among": [candidate.note_id for candidate in among]}
-    listed = fill(sql.OF_DAYS, condition=condition, date=sql.NOTE_DAY)
-    with connection.cursor() as cursor:
-        cursor.execute(f"WITH {barred[0]} {listed}" if barred else listed, values)
-        rows = cursor.fetchall()
+    first = [candidate.note_id for candidate in among]
+    rows = list_notes(query, scope=scope, limit=limit, only=(days, values), first=first)
     dated = {note_id for note_id, _chunk in rows}
     found = [candidate for candidate in among if candidate.note_id in dated]
     known = {candidate.note_id for candidate in found}
     rest = [
-        Candidate(chunk_id=chunk_id or 0, note_id=note_id, score=0.0)
+        Candidate(chunk_id=chunk_id, note_id=note_id, score=0.0)
         for note_id, chunk_id in rows
         if note_id not in known
     ]

@@ -64,11 +64,23 @@ def barred_parts(query: ParsedQuery) -> tuple[tuple[str, ...], dict[str, Any]]:
     return (fill(sql.BARRED, quoted_lexeme=sql.quoted("lexeme")),), values
 
 
-def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[int, int], ...]:
+def list_notes(
+    query: ParsedQuery,
+    *,
+    scope: Scope,
+    limit: int,
+    only: tuple[str, dict[str, Any]] = ("TRUE", {}),
+    first: Sequence[int] = (),
+) -> tuple[tuple[int, int], ...]:
     """(note id, id of its first chunk or 0) of the notes that the filters let through and
-    nothing excludes, newest first, at most `limit`."""
+    nothing excludes, newest first, at most `limit`.
+
+    `only`: a further condition on note `n`, with its values. The notes `first` come before
+    the others, beside `limit`.
+    """
     condition, values = note_condition(query.filters, scope)
-    condition += f" AND {sql.SEARCHED}"
+    condition += f" AND {sql.SEARCHED} AND ({only[0]})"
+    values |= only[1]
     barred, barred_values = barred_parts(query)
     if barred:
         condition += f" AND {sql.BARRED_NOTES}"
@@ -76,6 +88,7 @@ def list_notes(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[tuple[i
     values |= {
         "vaults": list(scope.vault_ids),
         "limit": int(limit),
+        "first": list(first),
         "zone": timezone.get_current_timezone_name(),
     }
     listed = fill(sql.LISTED, condition=condition, date=sql.NOTE_DAY)

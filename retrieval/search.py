@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -16,6 +15,7 @@ from retrieval.core.fusion import arm_labels, best_per_note, order
 from retrieval.core.note_day import note_day
 from retrieval.core.query import ParsedQuery, clean, parse_query
 from retrieval.core.snippets import code_snippet, make_snippet
+from retrieval.core.standing import standing_of
 from retrieval.core.telling import telling_span
 from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
 from retrieval.database import in_database
@@ -281,7 +281,7 @@ def _hit(
         day=note_day(note.properties, note.path, changed=timezone.localdate(note.file_modified)),
         score=candidate.score,
         marks=snippet.marks,
-        properties=shown_properties(note.properties),
+        standing=standing_of(note.properties),
         summary=chunk.summary if chunk else "",
         around=_place(chunk, words) if chunk else None,
         is_code=is_code,
@@ -295,9 +295,3 @@ def _place(chunk: Chunk, words: Sequence[str]) -> Place | None:
         return None
     start, end = telling_span(chunk.content, words)
     return place_of(chunk.content[start:end], chunk.start + start)
-
-
-def shown_properties(properties: dict[str, Any]) -> dict[str, Any]:
-    """Properties that say how far a note can be trusted: status and what replaced it."""
-    names = ("status", "superseded_by", "valid_until", "date")
-    return {name: properties[name] for name in names if properties.get(name) not in (None, "")}

@@ -15,7 +15,6 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from retrieval.core.snippets import SNIPPET_LENGTH, plain_text
-from retrieval.core.standing import standing_of
 from retrieval.core.types import Hit
 from secondbrain.mcp_arguments import ToolRefused
 from vault.access import notes_in, scope_for
@@ -53,7 +52,7 @@ def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
         "section_tokens": estimate_tokens(section.text) if section else 0,
         "date": hit.day.isoformat(),
     }
-    return row | {name: said for name, said in standing_of(hit.properties).items() if said}
+    return row | {name: said for name, said in hit.standing.items() if said}
 
 
 def _snippet(note: Note, hit: Hit) -> str:

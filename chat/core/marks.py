@@ -31,7 +31,6 @@ _MARKER = regex.compile(
     regex.IGNORECASE,
 )
 _DIGITS = regex.compile(_NUMBER)
-_RANGE = regex.compile(_DASH)
 _SEPARATORS = regex.compile(_SEPARATOR, regex.IGNORECASE)
 # A number or an interval that begins with nought, as in [0, 1], is no list of passages.
 _INTERVAL = regex.compile(r"[\[]\s*0\s*,\s*[0-9]+\s*\]")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from retrieval.core.query import LONGEST_QUERY, clean
+from vault.core.sentences import sentence_spans
 
 # Pasted text with many questions would be as vague as the whole: the last ones are meant.
 _MOST_QUESTIONS, LONGEST_QUESTIONS = 3, 400
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _ASKS = re.compile(r"[?？؟][\"'”’»)\]*_\s]*$")
 
 
@@ -44,8 +44,8 @@ def questions_in(text: str) -> str:
 def _sentences(text: str) -> list[str]:
     """Sentences and lines; one that is too long to be searched whole by its ends."""
     found: list[str] = []
-    for part in _SENTENCE.split(text):
-        sentence = " ".join(part.split())
+    for start, end in sentence_spans(text, 0, len(text)):
+        sentence = " ".join(text[start:end].split())
         if len(sentence) >= LONGEST_QUERY // 2:
             found += [sentence[: LONGEST_QUERY // 4], sentence[-LONGEST_QUERY // 4 :]]
         elif sentence:

@@ -108,7 +108,7 @@ SEARCHED = r"""((n.path ~* '(^|/)golden-questions(\.[^/.]*)?$'
     OR lower(btrim(n.properties->>'type')) = 'golden-questions'
     OR n.properties->'golden-questions' = 'true'::jsonb) IS NOT TRUE)"""
 
-# Filters alone: the notes they let through, newest first.
+# Notes that are listed, not ranked: first those that arms found, then the newest.
 LISTED = """
 SELECT n.id, (
     SELECT c.id FROM vault_chunk c
@@ -116,19 +116,8 @@ SELECT n.id, (
 )
 FROM vault_note n
 WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
-ORDER BY {date} DESC, n.path, n.id
-LIMIT %(limit)s"""
-
-# Notes of some days: those that arms found first, then the newest.
-OF_DAYS = """
-SELECT n.id, (
-    SELECT c.id FROM vault_chunk c
-    WHERE c.vault_id = n.vault_id AND c.note_id = n.id ORDER BY c.ordinal LIMIT 1
-)
-FROM vault_note n
-WHERE n.vault_id = ANY(%(vaults)s) AND {condition}
-ORDER BY n.id = ANY(%(among)s::bigint[]) DESC, {date} DESC, n.path, n.id
-LIMIT %(limit)s + cardinality(%(among)s::bigint[])"""
+ORDER BY n.id = ANY(%(first)s::bigint[]) DESC, {date} DESC, n.path, n.id
+LIMIT %(limit)s + cardinality(%(first)s::bigint[])"""
 
 # Notes that the query names, with their first chunk.
 TITLES = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -161,7 +162,7 @@ class Hit:
     day: date
     score: float = 0.0
     marks: tuple[tuple[int, int], ...] = ()
-    properties: dict[str, Any] = field(default_factory=dict)
+    standing: Mapping[str, str] = field(default_factory=dict)
     summary: str = ""
     around: Place | None = None
     is_code: bool = False

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from retrieval.core.filters import as_filter, take_filters, without_filter
-from retrieval.core.standing import standing_of, text_of
 from retrieval.core.types import Arm, Hit, SearchResult
 from retrieval.forms import Asked, Unreadable
 from retrieval.presenters.words import found_by
@@ -52,7 +51,7 @@ class HitRow:
     places: tuple[str, ...]
     segments: tuple[Segment, ...]
     arms: tuple[str, ...]
-    updated: datetime
+    day: date
     superseded_by: str
     status: str
     summary: str = ""
@@ -159,7 +158,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "around": str(hit.around or Place(*hit.span)),
         "updated_at": hit.updated.isoformat(),
         "date": hit.day.isoformat(),
-        **standing_of(hit.properties),
+        **hit.standing,
     }
 
 
@@ -172,15 +171,9 @@ def _hit_row(hit: Hit) -> HitRow:
         places=(hit.vault_name, *folders, *headings),
         segments=segments(hit.snippet, hit.marks),
         arms=found_by(hit.arms),
-        updated=hit.updated,
-        superseded_by=text_of(hit.properties.get("superseded_by", ""))[:80],
-        status=_plain(hit.properties.get("status", "")),
+        day=hit.day,
+        superseded_by=hit.standing["superseded_by"][:80],
+        status=hit.standing["status"][:80],
         summary=hit.summary,
         is_code=hit.is_code,
     )
-
-
-def _plain(value: object) -> str:
-    """A property as a word: a wikilink without its brackets, a list joined, not too long."""
-    listed = value if isinstance(value, list) else [value]
-    return ", ".join(str(item).strip().strip("[]") for item in listed)[:80]
