@@ -149,18 +149,22 @@ def test_search_is_used_by_keyboard_and_its_state_is_in_the_address(
     page.keyboard.type("kingfisher mill")
     expect(page.get_by_role("link", name="Kingfisher").first).to_be_visible()
     page.wait_for_url(re.compile("q=kingfisher"))
+    field, hits = page.locator("#q"), page.locator("#results .hit")
     page.keyboard.press("ArrowDown")
+    expect(hits.first).to_be_focused()
     page.keyboard.press("k")
-    page.keyboard.press("/")
-    expect(page.locator("#q")).to_be_focused()
+    expect(field).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(hits.first).to_be_focused()
+    page.keyboard.press("/")  # On a hit the way back to the field, in the field a letter.
+    expect(field).to_be_focused()
+    expect(field).to_have_value("kingfisher mill")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/vaults/pond/notes/"))
     page.go_back()
-    expect(page.get_by_role("searchbox").or_(page.locator("input[name=q]")).first).to_have_value(
-        "kingfisher mill"
-    )
+    expect(field).to_have_value("kingfisher mill")
 
 
 def test_without_scripts_a_question_is_asked_and_its_answer_read(
