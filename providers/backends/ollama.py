@@ -13,25 +13,21 @@ import httpx2
 
 from providers.backends.chat_stream import stream_answer
 from providers.backends.http_json import authorization, field_of, post_json
+from providers.backends.remote_embedder import RemoteEmbedder
 from providers.backends.retries import with_retries
 from providers.backends.translation import error_for_response, refuse_other_than, translated
 from providers.core.answers import Counted, Stopped, WirePart, stop_reason_of
 from providers.core.errors import WrongAddress
 from providers.core.failures import error_in_stream
-from providers.core.protocols import Vectors
-from providers.core.text import clean
-from providers.core.tokens import estimate_tokens
 from providers.core.tool_calls import CallDelta, arguments_of, function_of
 from providers.core.types import (
     ChatMessage,
     ChatRequest,
-    EmbeddingSpec,
     Endpoint,
     ReasoningDelta,
     StreamPart,
     TextDelta,
 )
-from providers.core.vectors import checked
 from providers.egress import guarded_client
 
 _FIRST_FAILURE = 300
@@ -168,30 +164,10 @@ def _refuse_chat_completions(reply: httpx2.Response) -> None:
         raise WrongAddress("The server behind the Ollama URL speaks chat completions.")
 
 
-class OllamaEmbedder:
+class OllamaEmbedder(RemoteEmbedder):
     """Embeds a batch by `/api/embed`; an older Ollama gets one text after the other."""
 
-    def __init__(self, endpoint: Endpoint, spec: EmbeddingSpec) -> None:
-        self.endpoint = endpoint
-        self.spec = spec
-        self.dimensions = spec.dimensions
-        self.max_tokens = spec.max_tokens
-
-    def count_tokens(self, text: str) -> int:
-        return estimate_tokens(text)
-
-    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        return await self._embed(texts, prefix=self.spec.query_prefix)
-
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        return await self._embed(texts, prefix=self.spec.passage_prefix)
-
-    async def _embed(self, texts: Sequence[str], *, prefix: str) -> Vectors:
-        inputs = [prefix + (clean(text).strip() or "-") for text in texts]
-        rows = await self._rows(inputs) if inputs else []
-        return checked(rows, count=len(inputs), dimensions=self.dimensions)
-
-    async def _rows(self, inputs: list[str]) -> list[Sequence[float]]:
+    async def rows(self, inputs: list[str]) -> list[Sequence[float]]:
         try:
             return await with_retries(lambda: self._batch(inputs), limits=self.endpoint.limits)
         except WrongAddress:
