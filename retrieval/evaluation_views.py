@@ -179,7 +179,7 @@ def _page(
     runs = list(
         EvalRun.objects.filter(vault=vault).defer(*_HEAVY).select_related("user")[:MOST_RUNS]
     )
-    done = [run for run in runs if run.state == EvalRun.State.DONE and not run.trial_model_id]
+    done = [run for run in runs if run.state == EvalRun.State.DONE and not run.is_trial]
     newest = next(iter(done), None)
     questions = EvalQuestion.objects.filter(vault=vault).prefetch_related("expected")
     context = {

@@ -123,9 +123,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
 
     `serving`: a model to be looked at in place of those that serve.
     """
-    vaults = Vault.objects.filter(pk__in=scope.vault_ids).select_related(
-        "embedding_model__provider"
-    )
+    vaults = Vault.every.filter(pk__in=scope.vault_ids).select_related("embedding_model__provider")
     rows = list(vaults.order_by("pk"))
     for vault in rows:
         vault.embedding_model = serving or vault.embedding_model

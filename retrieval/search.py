@@ -94,7 +94,7 @@ def _listed(query: ParsedQuery, *, scope: Scope, wanted: int) -> SearchResult:
     reason = _("The query has filters alone.")
     skipped = [Arm(name, ran=False, reason=reason) for name in ("keyword", "meaning", "title")]
     arms = (Arm("filter", ran=True, found=len(hits), path="newest first"), *skipped)
-    slugs = Vault.objects.filter(pk__in=scope.vault_ids).order_by("pk")
+    slugs = Vault.every.filter(pk__in=scope.vault_ids).order_by("pk")
     searched = tuple(slugs.values_list("slug", flat=True))
     return SearchResult(hits, arms, {"total": _ms(started)}, (), searched)
 

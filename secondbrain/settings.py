@@ -201,6 +201,8 @@ JOB_HANDLERS = {
     "evaluate": "retrieval.tasks.evaluate_job",
     "evaluate_changes": "retrieval.tasks.evaluate_changes_job",
     "try_switch": "retrieval.tasks.try_switch_job",
+    "try_sizes": "retrieval.tasks.try_sizes_job",
+    "tidy_trials": "retrieval.tasks.tidy_trials_job",
     **(
         {
             "chat_sweep": "chat.tasks.sweep_job",
@@ -215,6 +217,8 @@ JOBS_AFTER_SYNC = ["evaluate_changes", *(["chat_unanswered"] if "chat" in MODULE
 JOBS_AFTER_SWITCH = ["evaluate_changes"]
 # Kinds of jobs that try an embedding model before it serves a vault (vault/index_tasks.py).
 JOBS_BEFORE_SWITCH = ["try_switch"]
+# Kinds of jobs that end trials of passage sizes which nobody works at any more.
+JOBS_FOR_TRIALS = ["tidy_trials"]
 
 # Who remembers what an answer cited: function(user, source id, note id), see vault/note_page.py.
 CITED_TEXT = "chat.sources.cited_text" if "chat" in MODULES else ""

@@ -27,12 +27,12 @@ class Due:
 
 def mark_names_changed(vault_id: int) -> None:
     """Every link of the vault is due. Call in the transaction that changes a name."""
-    Vault.objects.filter(pk=vault_id, links_due=False).update(links_due=True)
+    Vault.every.filter(pk=vault_id, links_due=False).update(links_due=True)
 
 
 def due_connections(vault_id: int) -> Due | None:
     """What is to be looked at; None when nothing is."""
-    if Vault.objects.filter(pk=vault_id, links_due=True).exists():
+    if Vault.every.filter(pk=vault_id, links_due=True).exists():
         return Due(None)
     due = Note.objects.filter(vault_id=vault_id, links_due=True)
     note_ids = list(due.order_by("pk").values_list("pk", flat=True))
@@ -57,5 +57,5 @@ def refresh_connections(
     with transaction.atomic():
         know_lexemes(refresh_embeds(vault_id, most_tokens=most_tokens, changed=due.note_ids))
         Note.objects.filter(vault_id=vault_id, links_due=True).update(links_due=False)
-        Vault.objects.filter(pk=vault_id, links_due=True).update(links_due=False)
+        Vault.every.filter(pk=vault_id, links_due=True).update(links_due=False)
     return resolved

@@ -25,6 +25,7 @@ from vault.generations import (
 from vault.jobs import Again, GiveUp, RetryLater
 from vault.locks import Busy
 from vault.models import Job, Vault
+from vault.size_trials import has_trials_to_tidy
 from vault.tasks import (
     BUSY_AGAIN,
     SYNC_SLICE,
@@ -64,6 +65,13 @@ def request_retried_contexts(vault_id: int) -> int:
     count = retry_contexts(vault_id)
     request_enrich(vault_id)
     return count
+
+
+def request_tidied_trials() -> None:
+    """Ask for trials of passage sizes to be looked after, and for what they left to go."""
+    if has_trials_to_tidy():
+        for kind in settings.JOBS_FOR_TRIALS:
+            jobs.want(kind, key=kind)
 
 
 def request_checks() -> None:

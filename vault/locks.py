@@ -18,6 +18,7 @@ class Work(IntEnum):
     INDEX = 7103
     LEXEMES = 7104
     ENRICH = 7105
+    TRIAL = 7106
 
 
 class Busy(Exception):

@@ -225,6 +225,7 @@ def job_words(job: CurrentJob) -> str:
         "enrich": _("Writing context lines"),
         "switch": _("Changing over to the new embedding model"),
         "try_switch": _("Asking the golden questions of both models"),
+        "try_sizes": _("Trying other sizes of passages"),
         "cleanup": _("Deleting vectors that nobody uses"),
         "vector_index": _("Looking after the index of vectors"),
         "check": _("Checking the index"),

@@ -24,6 +24,17 @@ class VaultQuerySet(models.QuerySet["Vault"]):
         return self.exclude(state__in=["deleted", "removing"])
 
 
+class VaultManager(models.Manager["Vault"]):
+    """Vaults of people: without the copies that trials make for a while."""
+
+    def get_queryset(self) -> VaultQuerySet:
+        return VaultQuerySet(self.model, using=self._db).exclude(state="trial")
+
+    def present(self) -> VaultQuerySet:
+        """See VaultQuerySet."""
+        return self.get_queryset().present()
+
+
 class NoteQuerySet(models.QuerySet["Note"]):
     def in_scope(self, scope: Scope) -> NoteQuerySet:
         """Notes of the vaults in `scope`, in the folders that it opens."""

@@ -14,8 +14,9 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
+from auditlog.context import disable_auditlog
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from vault.core.names import lookup_key
@@ -32,6 +33,7 @@ from vault.models import (
     Vault,
     VaultMember,
 )
+from vault.trial_copies import copies_left
 from vault.uploads import discard_upload
 
 log = structlog.get_logger(__name__)
@@ -129,8 +131,10 @@ def remove_rows(vault_id: int, *, most_seconds: float, on_progress: OnProgress) 
 
 @transaction.atomic
 def _claimed(vault_id: int) -> Vault | None:
-    """The vault, from now on beyond recall; None when it is gone or was brought back."""
-    vault = Vault.objects.select_for_update().filter(pk=vault_id, state__in=Vault.GONE).first()
+    """The vault, from now on beyond recall; None when it is gone or was brought back, or is
+    needed by a trial that goes on."""
+    removable = Q(state__in=Vault.GONE) | Q(pk__in=copies_left())
+    vault = Vault.every.select_for_update().filter(removable, pk=vault_id).first()
     if vault is None or seconds_to_undo(vault):
         return None
     if vault.state == Vault.State.DELETED:
@@ -162,7 +166,11 @@ def _forget(vault: Vault) -> None:
     """The vault's own row with what little hangs on it, and our copy of its files."""
     Job.objects.filter(vault=vault).delete()
     pk, place, kind = vault.pk, vault.place, vault.source_kind
-    vault.delete()
+    if vault.state == Vault.State.TRIAL:
+        with disable_auditlog():  # as it was made
+            vault.delete()
+    else:
+        vault.delete()
     if kind == Vault.SourceKind.UPLOAD:
         discard_upload(place)
     elif kind == Vault.SourceKind.GIT:

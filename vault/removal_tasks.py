@@ -9,6 +9,7 @@ from vault.locks import Busy
 from vault.models import Job
 from vault.removal import UNDO_TIME, remove_rows
 from vault.tasks import BUSY_AGAIN, request_lexemes, request_sync, request_vector_index
+from vault.trial_copies import copies_left
 
 REMOVE_SLICE = 3.0
 # The job looks a moment after the time to undo is over, not a moment before.
@@ -22,6 +23,12 @@ def request_removal(vault_id: int) -> Job:
     """
     payload = {"vault": vault_id}
     return jobs.want("remove", key=f"remove:{vault_id}", payload=payload, after=AFTER)
+
+
+def request_copies_removal() -> None:
+    """Ask for the copies of notes to be removed that trials have left, now."""
+    for vault_id in copies_left().order_by("pk"):
+        jobs.want("remove", key=f"remove:{vault_id}", payload={"vault": vault_id})
 
 
 def call_off_removal(vault_id: int) -> None:

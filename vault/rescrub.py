@@ -7,7 +7,7 @@ reach, and does not wait.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -16,19 +16,15 @@ from django.utils.module_loading import import_string
 
 from vault.connections import mark_names_changed, refresh_connections
 from vault.core.chunking import chunk_note
-from vault.core.code import UnreadableCode, parse_code
-from vault.core.documents import stored_document
-from vault.core.markdown import parse_markdown
-from vault.core.scrub import Scrubbed, mark_for, scrub
-from vault.core.types import Finding, NoteKind, ParsedNote
+from vault.core.scrub import mark_for, scrub
+from vault.core.types import Finding
 from vault.indexing import fill_body, reading_options, write_text
 from vault.lexemes import refresh_lexemes
 from vault.locks import Work, only_one
 from vault.models import Note, Vault
 from vault.reading import ReadingOptions
+from vault.stored_text import parsed_from_text
 
-# Takes the place of a header, so that a rule at the top of a body is not read as one.
-_HEADER = "---\nstored: true\n---\n"
 _BATCH = 100
 # Of shorter values every third word would be one.
 SHORTEST_VALUE = 6
@@ -108,9 +104,7 @@ def _rescrub(note: Note, options: ReadingOptions) -> tuple[str, ...]:
     note.properties = marks.clean(note.properties)
     if not body.findings and not marks.taken:
         return ()
-    parsed = replace(
-        _parsed(note, body), title=note.title, tags=tuple(note.tags), aliases=tuple(note.aliases)
-    )
+    parsed = parsed_from_text(note, body.text)
     fill_body(note, parsed)
     note.indexed_hash = ""  # the next sync reads the file by today's rules
     findings = tuple(
@@ -121,19 +115,6 @@ def _rescrub(note: Note, options: ReadingOptions) -> tuple[str, ...]:
     write_text(note, parsed, chunks, findings)
     mark_names_changed(note.vault_id)
     return (*body.taken, *marks.taken)
-
-
-def _parsed(note: Note, body: Scrubbed) -> ParsedNote:
-    kind = NoteKind(note.kind)
-    if kind is NoteKind.ATTACHMENT:
-        return stored_document(body.text, title=note.title, properties=note.properties)
-    if kind is NoteKind.CODE:
-        try:
-            return parse_code(body.text, path=note.path)
-        except UnreadableCode:
-            return ParsedNote(note.title, body.text, kind=kind, language=note.language)
-    parsed = parse_markdown(_HEADER + body.text, path=note.path)
-    return replace(parsed, kind=kind, body_line=note.body_line, properties=note.properties)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from vault.adding import CannotAdd, Place, place_of
+from vault.core.passage_sizes import PassageSizes
 from vault.models import Vault
 from vault.sources.ignoring import ignore_rules
 
@@ -35,7 +36,30 @@ def read_patterns(text: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-class VaultSettingsForm(forms.ModelForm[Vault]):
+def _tokens(label: Any, *, least: int, most: int) -> forms.IntegerField:
+    return forms.IntegerField(min_value=least, max_value=most, label=label)
+
+
+class PassageSizesForm(forms.Form):
+    """How long passages are. `sizes` says so once the form is valid."""
+
+    chunk_tokens = _tokens(_("Passage, tokens"), least=SMALLEST_CHUNK, most=LARGEST_CHUNK)
+    chunk_overlap = _tokens(_("Overlap, tokens"), least=0, most=LARGEST_CHUNK // 2)
+    chunk_minimum = _tokens(_("Smallest passage, tokens"), least=0, most=LARGEST_CHUNK // 2)
+
+    def clean(self) -> dict[str, Any]:
+        """The overlap leaves each passage something of its own."""
+        data = super().clean() or self.cleaned_data
+        if data.get("chunk_overlap", 0) * 2 > data.get("chunk_tokens", LARGEST_CHUNK):
+            self.add_error("chunk_overlap", _("At most half of a passage."))
+        return data
+
+    @property
+    def sizes(self) -> PassageSizes:
+        return PassageSizes(*(self.cleaned_data[name] for name in HOW_NOTES_ARE_CUT))
+
+
+class VaultSettingsForm(PassageSizesForm, forms.ModelForm[Vault]):
     """Name, place, what is left out, limits. `found_place` is the place, when it changed.
 
     Only staff may point a vault at another folder of the server, or name a token's
@@ -65,9 +89,6 @@ class VaultSettingsForm(forms.ModelForm[Vault]):
             "largest_note_kb": _("Largest note, kB"),
             "largest_attachment_kb": _("Largest PDF or picture, kB"),
             "scrub_emails": _("Take e-mail addresses out, as if they were secrets"),
-            "chunk_tokens": _("Passage, tokens"),
-            "chunk_overlap": _("Overlap, tokens"),
-            "chunk_minimum": _("Smallest passage, tokens"),
         }
         widgets = {
             "place": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
@@ -82,15 +103,6 @@ class VaultSettingsForm(forms.ModelForm[Vault]):
     )
     largest_attachment_kb = forms.IntegerField(
         min_value=1, max_value=LARGEST_FILE_KB, label=_("Largest PDF or picture, kB")
-    )
-    chunk_tokens = forms.IntegerField(
-        min_value=SMALLEST_CHUNK, max_value=LARGEST_CHUNK, label=_("Passage, tokens")
-    )
-    chunk_overlap = forms.IntegerField(
-        min_value=0, max_value=LARGEST_CHUNK // 2, label=_("Overlap, tokens")
-    )
-    chunk_minimum = forms.IntegerField(
-        min_value=0, max_value=LARGEST_CHUNK // 2, label=_("Smallest passage, tokens")
     )
 
     def __init__(self, *arguments: Any, is_staff: bool, **options: Any) -> None:
@@ -111,7 +123,7 @@ class VaultSettingsForm(forms.ModelForm[Vault]):
 
     def clean(self) -> dict[str, Any]:
         """A changed place is looked at before it is taken."""
-        data = super().clean() or self.cleaned_data
+        data = super().clean()
         if "place" in self.changed_data and "place" in data:
             try:
                 self.found_place = self._place(data)
@@ -119,8 +131,6 @@ class VaultSettingsForm(forms.ModelForm[Vault]):
                 self.add_error("place", str(refused))
             else:
                 data["place"] = self.found_place.text
-        if data.get("chunk_overlap", 0) * 2 > data.get("chunk_tokens", LARGEST_CHUNK):
-            self.add_error("chunk_overlap", _("At most half of a passage."))
         return data
 
     def _place(self, data: dict[str, Any]) -> Place:

@@ -46,7 +46,7 @@ def has_pending(vault_id: int) -> bool:
 
 def models_of(vault_id: int) -> list[EmbeddingModel]:
     """The model that serves the vault, then the one that is to follow it."""
-    vaults = Vault.objects.select_related(
+    vaults = Vault.every.select_related(
         "embedding_model__provider", "next_embedding_model__provider"
     )
     vault = vaults.get(pk=vault_id)

@@ -28,6 +28,7 @@ from vault.index_tasks import (
     request_checks,
     request_expired_cleanups,
     request_scheduled_checks,
+    request_tidied_trials,
 )
 from vault.models import Job, Vault
 from vault.process_groups import kill_group
@@ -187,6 +188,7 @@ class Worker:
             for vault_id in _active_vaults():
                 request_sync(vault_id)
             request_expired_cleanups()
+            request_tidied_trials()
         self._check()
         self._follow_folders()
 

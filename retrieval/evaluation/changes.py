@@ -52,7 +52,7 @@ def start_due_runs(knobs: Knobs) -> tuple[list[EvalRun], bool]:
 
 def fall_of(vault: Vault) -> Fall | None:
     """What the newest run of its own says, when it is worse than the one before it."""
-    done = EvalRun.objects.filter(vault=vault, state=EvalRun.State.DONE, trial_model=None)
+    done = EvalRun.objects.of_what_serves().filter(vault=vault, state=EvalRun.State.DONE)
     run = done.first()
     if run is None or run.user_id is not None:
         return None
@@ -87,7 +87,7 @@ def _is_measured(vault: Vault, knobs: Knobs) -> bool:
         all(run.index.get(name) == now[name] for name in SIZES)
         and ranking_knobs(knobs_from(run.knobs)) == wanted
         and _asks(run, texts)
-        for run in EvalRun.objects.filter(vault=vault)[:MOST_LOOKED_BACK]
+        for run in EvalRun.objects.filter(vault=vault, size_trial=None)[:MOST_LOOKED_BACK]
     )
 
 

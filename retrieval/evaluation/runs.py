@@ -49,9 +49,7 @@ def start_run(
     of all classes.
     """
     read_golden_notes(vault)
-    ids = [int(question.key) for question in questions_of(vault)]
-    if most is not None and len(ids) > most:
-        ids = [ids[number * len(ids) // most] for number in range(most)]
+    ids = some_of(vault, most)
     return EvalRun.objects.create(
         vault=vault,
         user=user,
@@ -64,18 +62,28 @@ def start_run(
     )
 
 
+def some_of(vault: Vault, most: int | None) -> list[int]:
+    """Ids of the questions of `vault` that can be asked: all, or `most` of all classes."""
+    ids = [int(question.key) for question in questions_of(vault)]
+    if most is not None and len(ids) > most:
+        ids = [ids[number * len(ids) // most] for number in range(most)]
+    return ids
+
+
 def go_on(run_id: int, *, most_seconds: float) -> EvalRun | None:
     """Work at a run for about that long; None when it is gone.
 
     What was asked is committed every few questions, so a run that is killed goes on where
     it was. Whoever started it must still be allowed to measure this vault.
     """
-    runs = EvalRun.objects.select_related("vault", "user", "trial_model__provider")
+    runs = EvalRun.objects.select_related("vault", "asked_vault", "user", "trial_model__provider")
     run = runs.filter(pk=run_id).first()
     if run is None or not run.is_open:
         return run
     if run.user is not None and not evaluated_by(run.user).filter(pk=run.vault_id).exists():
         return _end(run, EvalRun.State.FAILED, _("Who started it may no longer do so."))
+    if run.size_trial_id is not None and run.asked_vault is None:
+        return _end(run, EvalRun.State.FAILED, _("The copies that were asked are gone."))
     until = time.monotonic() + most_seconds
     _open(run).update(state=EvalRun.State.RUNNING)
     while run.pending and time.monotonic() < until:
@@ -130,10 +138,8 @@ def previous_of(run: EvalRun) -> EvalRun | None:
     if run.against is not None:
         return run.against
     before = Q(created__lt=run.created) | Q(created=run.created, pk__lt=run.pk)
-    done = EvalRun.objects.filter(
-        before, vault_id=run.vault_id, state=EvalRun.State.DONE, trial_model=None
-    )
-    return done.first()
+    done = EvalRun.objects.of_what_serves().filter(before, vault_id=run.vault_id)
+    return done.filter(state=EvalRun.State.DONE).first()
 
 
 def is_out_of_date(run: EvalRun, *, knobs: Knobs) -> bool:
@@ -151,7 +157,7 @@ def _ask_some(run: EvalRun) -> bool:
     golden = [note.path for note in golden_notes(run.vault)]
     found = ask_all(
         questions_of(run.vault, ids),
-        scope=whole_vault(run.vault),
+        scope=whole_vault(run.asked_vault or run.vault),
         knobs=knobs_from(run.knobs),
         without=golden,
         serving=run.trial_model,
@@ -171,6 +177,7 @@ def _row(answer: Answered) -> dict[str, Any]:
         "top": list(answer.top),
         "scores": scores_json(answer.scores),
         "ms": answer.ms,
+        "unmeant": answer.unmeant,
     }
 
 

@@ -34,13 +34,14 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What became of a question. `ranks`: by path, from 1, None beyond DEPTH; `top`: the
-    first few paths found; `ms`: milliseconds."""
+    first few paths found; `ms`: milliseconds; `unmeant`: why it was not asked by meaning."""
 
     asked: Asked
     scores: Scores
     ranks: dict[str, int | None]
     top: tuple[str, ...]
     ms: float
+    unmeant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +147,7 @@ def _ask(
         ranks={path: places.get(path) for path in question.relevant},
         top=tuple(ranked[:SHOWN]),
         ms=ms,
+        unmeant=next(
+            (arm.reason for arm in found.arms if arm.name == "meaning" and not arm.ran), ""
+        ),
     )

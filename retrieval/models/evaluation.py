@@ -8,7 +8,8 @@ from django.db.models.functions import MD5
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
-from vault.models import Note, Vault
+from retrieval.querysets import EvalRunQuerySet
+from vault.models import Note, SizeTrial, Vault
 
 
 class EvalQuestion(models.Model):
@@ -79,6 +80,22 @@ class EvalRun(models.Model):
         related_name="+",
         help_text=_("The run that it is measured by."),
     )
+    size_trial = models.ForeignKey(
+        SizeTrial,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="runs",
+        help_text=_("Other sizes of passages that it is a part of the trial of."),
+    )
+    asked_vault = models.ForeignKey(
+        Vault,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text=_("Copies of notes that are asked in place of the vault, while they last."),
+    )
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     knobs = models.JSONField(default=dict)
     index = models.JSONField(default=dict)
@@ -89,6 +106,8 @@ class EvalRun(models.Model):
     error = models.TextField(blank=True)
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True, blank=True)
+
+    objects = EvalRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created", "-pk"]
@@ -105,3 +124,8 @@ class EvalRun(models.Model):
     @property
     def is_open(self) -> bool:
         return self.state in self.OPEN
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether something else was asked than what serves."""
+        return self.trial_model_id is not None or self.size_trial_id is not None

@@ -138,7 +138,7 @@ def run_rows(
     """Runs, newest first, each against the one that was done before it, a trial against the
     one it is measured by."""
     done = [run for run in runs if run.state == EvalRun.State.DONE]
-    before = dict(pairwise(run for run in done if run.trial_model_id is None))
+    before = dict(pairwise(run for run in done if not run.is_trial))
     by_id = {run.pk: run for run in done}
     return [
         _run_row(run, before.get(run) or by_id.get(run.against_id or 0), slug, base, names)

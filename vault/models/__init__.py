@@ -14,6 +14,7 @@ from vault.models.index import (
 )
 from vault.models.notes import FormerPath, Link, Note, ScrubFinding
 from vault.models.settings_files import SettingsFile
+from vault.models.trials import SizeTrial
 from vault.models.upkeep import Upkeep
 from vault.models.vaults import ApiToken, Vault, VaultMember
 from vault.models.work import Job, SyncRun
@@ -35,6 +36,7 @@ __all__ = [
     "NoteVector",
     "ScrubFinding",
     "SettingsFile",
+    "SizeTrial",
     "SyncRun",
     "Upkeep",
     "Vault",

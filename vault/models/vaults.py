@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from providers.models import EmbeddingModel
 from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes
 from vault.core.folder_rules import BadFolder, read_folders
-from vault.querysets import VaultQuerySet
+from vault.core.passage_sizes import PassageSizes
+from vault.querysets import VaultManager, VaultQuerySet
 
 
 def validate_suffixes(text: str) -> None:
@@ -38,6 +39,7 @@ class Vault(models.Model):
         PAUSED = "paused", _("paused, waiting for an answer")
         DELETED = "deleted", _("deleted, can be brought back")
         REMOVING = "removing", _("being removed")
+        TRIAL = "trial", _("copies for a trial, shown to nobody")
 
     class SwitchVerdict(models.TextChoices):
         """What was found of the next embedding model before it may serve; empty: not yet."""
@@ -147,13 +149,19 @@ class Vault(models.Model):
     )
     created = models.DateTimeField(auto_now_add=True)
 
-    objects = VaultQuerySet.as_manager()
+    # Copies for a trial are in no list, no count and no choice: who works on them says `every`.
+    objects = VaultManager()
+    every = VaultQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def passage_sizes(self) -> PassageSizes:
+        return PassageSizes(self.chunk_tokens, self.chunk_overlap, self.chunk_minimum)
 
 
 class VaultMember(models.Model):
