@@ -39,7 +39,7 @@ from retrieval.presenters.evaluation import (
     verdict,
 )
 from retrieval.tasks import request_evaluation
-from vault.access import evaluated_by, evaluated_vault
+from vault.access import evaluated_by, evaluated_vault, owned_by
 from vault.models import Vault
 
 MOST_RUNS = 30
@@ -190,6 +190,7 @@ def _page(
         "form": knobs or knob_form({}, base),
         "typed": typed or {},
         "fall": fall_row(fall_of(vault)),
+        "is_owner": owned_by(request.user).filter(pk=vault.pk).exists(),
         "is_out_of_date": newest is not None and is_out_of_date(newest, knobs=base),
     }
     return render(request, "retrieval/evaluation.html", context, status=status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from retrieval import evaluation_views, lab_views, views
+from retrieval import evaluation_views, lab_views, size_views, views
 from retrieval.api import SearchView
 
 urlpatterns: list[URLPattern] = [
@@ -37,6 +37,18 @@ urlpatterns: list[URLPattern] = [
         "lab/evaluation/<slug:slug>/runs/<int:run_id>/cancel",
         evaluation_views.cancel,
         name="evaluation-cancel",
+    ),
+    path("lab/evaluation/<slug:slug>/sizes", size_views.sizes, name="sizes"),
+    path("lab/evaluation/<slug:slug>/sizes/<int:trial_id>", size_views.trial, name="size-trial"),
+    path(
+        "lab/evaluation/<slug:slug>/sizes/<int:trial_id>/state",
+        size_views.state,
+        name="size-trial-state",
+    ),
+    path(
+        "lab/evaluation/<slug:slug>/sizes/<int:trial_id>/stop",
+        size_views.stop,
+        name="size-trial-stop",
     ),
     path("api/search", SearchView.as_view(), name="api-search"),
 ]

@@ -17,6 +17,7 @@ from vault.models import Vault
 from vault.removal import UNDO_TIME, RemovalRefused, delete_vault, loss_of, restore_vault
 from vault.removal_tasks import call_off_removal, request_removal
 from vault.settings_forms import HOW_NOTES_ARE_CUT, VaultSettingsForm
+from vault.size_trials import trial_of
 from vault.tasks import request_sync
 
 
@@ -28,7 +29,8 @@ def vault_settings(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.owned_vault(request.user, slug)
     is_staff = bool(getattr(request.user, "is_staff", False))
     if request.method != "POST":
-        return _page(request, found, VaultSettingsForm(instance=found, is_staff=is_staff))
+        form = VaultSettingsForm(instance=found, initial=_tried(request), is_staff=is_staff)
+        return _page(request, found, form)
     form = VaultSettingsForm(request.POST, instance=found, is_staff=is_staff)
     if not form.is_valid():
         found.refresh_from_db()
@@ -79,6 +81,11 @@ def vault_restore(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("vault", found.slug)
 
 
+def _tried(request: HttpRequest) -> dict[str, str]:
+    """Sizes of passages that were tried and are to be saved, from the address."""
+    return {name: request.GET[name] for name in HOW_NOTES_ARE_CUT if name in request.GET}
+
+
 def _minutes() -> int:
     return int(UNDO_TIME.total_seconds() // 60)
 
@@ -92,8 +99,12 @@ def _page(
     estimate: CuttingEstimate | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    trial = trial_of(found, form.sizes) if estimate else None
     context = {
         "estimate": estimate,
+        "trial": trial,
+        "is_open": bool(estimate or _tried(request))
+        or any(form[n].errors for n in HOW_NOTES_ARE_CUT),
         "cost": money(estimate.cost) if estimate else "",
         "vault": found,
         "form": form,

@@ -67,6 +67,10 @@ def evaluation_run(world: World) -> dict[str, Any]:
     return {"slug": world.cast.vault.slug, "run_id": world.eval_run.pk}
 
 
+def size_trial(world: World) -> dict[str, Any]:
+    return {"slug": world.cast.vault.slug, "trial_id": world.size_trial.pk}
+
+
 def of_run(world: World) -> dict[str, Any]:
     return {"slug": world.cast.vault.slug, "run_id": world.reading.pk}
 
@@ -151,6 +155,11 @@ ROWS = (
     Row("evaluation-run", (200, 404, 404, SIGN_IN), kwargs=evaluation_run),
     Row("evaluation-state", (200, 404, 404, SIGN_IN), kwargs=evaluation_run),
     Row("evaluation-cancel", (302, 404, 404, SIGN_IN), "post", evaluation_run),
+    Row("sizes", (200, 404, 404, SIGN_IN), kwargs=in_vault),
+    Row("sizes", (400, 404, 404, SIGN_IN), "post", in_vault),
+    Row("size-trial", (200, 404, 404, SIGN_IN), kwargs=size_trial),
+    Row("size-trial-state", (200, 404, 404, SIGN_IN), kwargs=size_trial),
+    Row("size-trial-stop", (302, 404, 404, SIGN_IN), "post", size_trial),
     Row("vaults", (200, 200, 200, SIGN_IN)),
     Row("usage", (200, 200, 200, SIGN_IN)),
     Row("api-search", (200, 200, 200, 401), data={"q": "heron"}),

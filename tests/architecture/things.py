@@ -23,7 +23,7 @@ from retrieval.evaluation import add_question, start_run
 from retrieval.models import EvalRun
 from tests.cast import Cast
 from tests.catalogue import load_some_presets
-from vault.models import Note, SyncRun, VaultMember
+from vault.models import Note, SizeTrial, SyncRun, VaultMember
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class World:
     question: Message
     answer: Message
     eval_run: EvalRun
+    size_trial: SizeTrial
     question_id: int
     folder: Folder
     link: ShareLink
@@ -72,6 +73,17 @@ def make_world(cast: Cast) -> World:
     mate = VaultMember.objects.get(vault=cast.vault, user=cast.mate)
     golden = add_question(cast.vault, "Who is Ottokar?", expected=[note])
     run = start_run(cast.vault, knobs=Knobs(), user=cast.owner, label="Ottokar")
+    trial = SizeTrial.objects.create(
+        vault=cast.vault,
+        state=SizeTrial.State.FAILED,
+        error="Ottokar was away.",
+        before_tokens=400,
+        before_overlap=60,
+        before_minimum=60,
+        after_tokens=200,
+        after_overlap=60,
+        after_minimum=60,
+    )
     folder = Folder.objects.create(owner=cast.owner, name="Ottokar and the Heron")
     wish = ShareWish(audience="named", names=(cast.mate.email,))
     link = make_link(cast.owner, talk.pk, wish)
@@ -83,5 +95,5 @@ def make_world(cast: Cast) -> World:
         cause=UnansweredQuestion.Cause.NOTHING_FOUND,
         last_asked=timezone.now(),
     )
-    things = (run, golden.pk, folder, link, preset, missing)
+    things = (run, trial, golden.pk, folder, link, preset, missing)
     return World(cast, note, mate, reading, talk, question, answer, *things)

@@ -15,10 +15,12 @@ from retrieval.core.types import Fusion, Knobs, Mode
 from retrieval.evaluation import Asked, Evaluation, ask_all, questions_of, read_golden_notes
 from retrieval.evaluation.questions import Broken, golden_notes
 from retrieval.knob_form import LIMITS
+from retrieval.management.sizes import trial_lines, trial_report, try_sizes, wanted_sizes
 from retrieval.options import site_knobs
 from vault.access import whole_vault
 from vault.management.progress import progress_bar
 from vault.models import Vault
+from vault.settings_forms import HOW_NOTES_ARE_CUT
 
 TITLES = {"ndcg_10": "nDCG@10", "recall_10": "recall@10", "recall_20": "recall@20"}
 TITLES["mrr_10"] = "MRR@10"
@@ -27,7 +29,8 @@ TITLES["mrr_10"] = "MRR@10"
 class Command(BaseCommand):
     help = (
         "Ask golden questions and measure the answers. VAULT: those of a vault. FOLDER: a "
-        "collection in BEIR layout, in a vault that is thrown away. Exit code 1: no questions."
+        "collection in BEIR layout, in a vault that is thrown away. With sizes of passages: they "
+        "are tried beside the vault's own. Exit code 1: no questions, or less is found."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -45,12 +48,19 @@ class Command(BaseCommand):
             "--least", type=float, default=0.0, help="exit code 1 below this nDCG@10"
         )
         parser.add_argument("--json", action="store_true")
+        sizes = parser.add_argument_group("other sizes of passages, tried on copies of one vault")
+        for name in HOW_NOTES_ARE_CUT:
+            sizes.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="TOKENS")
+        sizes.add_argument("--yes", action="store_true", help="the vectors may cost something")
 
     def handle(self, *args: Any, **options: Any) -> None:
         knobs = _knobs(options)
         folders = [Path(name) for name in options["what"] if Path(name).is_dir()]
         if folders and len(folders) != len(options["what"]):
             raise CommandError("Name vaults or folders, not both.", returncode=2)
+        if any(options[name] is not None for name in HOW_NOTES_ARE_CUT):
+            self._try_sizes(options, knobs)
+            return
         if folders:
             reports = [self._folder(folders, knobs, options)]
         else:
@@ -62,6 +72,20 @@ class Command(BaseCommand):
             raise SystemExit(1)
         if min(scores) < options["least"]:
             raise CommandError(f"nDCG@10 {min(scores):.3f} is below {options['least']}.")
+
+    def _try_sizes(self, options: dict[str, Any], knobs: Knobs) -> None:
+        """Both sizes over the vault's questions. Exit code 1 where the tried ones find less."""
+        if len(options["what"]) != 1:
+            raise CommandError("Name the one vault whose passages are tried.", returncode=2)
+        [vault] = _vaults(options["what"])
+        sizes = wanted_sizes(vault, options)
+        trial = try_sizes(vault, sizes, knobs=knobs, may_cost=options["yes"])
+        if options["json"]:
+            self.stdout.write(json.dumps(trial_report(trial), ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write("\n".join(trial_lines(trial)))
+        if trial.report["is_worse"]:
+            raise CommandError("These sizes find less: the vault was left as it is.")
 
     def _folder(self, folders: list[Path], knobs: Knobs, options: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from providers.models import EmbeddingModel
 from tests.cast import Cast
 from tests.retrieval.evaluation.golden import write_golden_vault
+from tests.retrieval.evaluation.test_sizes import spoil
 from tests.retrieval.test_beir import write_collection
 from vault.models import Vault
 
@@ -55,6 +57,32 @@ def test_a_folder_becomes_a_vault_for_as_long_as_it_takes(cast: Cast, tmp_path: 
     assert set(Vault.objects.values_list("slug", flat=True)) == {"team", "foreign"}
 
 
+def test_other_sizes_are_tried_and_nothing_is_left_of_it(cast: Cast) -> None:
+    write_golden_vault(cast.vault)
+    report = as_json("team", "--chunk-tokens", "50", "--chunk-overlap", "0", "--mode", "semantic")
+    assert (report["before"]["chunk_tokens"], report["after"]["chunk_tokens"]) == (400, 50)
+    assert report["questions"] == 3
+    assert report["after"]["chunk_minimum"] == 60, "what is not named stays"
+    assert not Vault.every.filter(state="trial").exists()
+    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 400
+
+
+def test_sizes_that_find_less_are_exit_code_one(cast: Cast) -> None:
+    spoil(cast)
+    sizes = ("--chunk-tokens", "50", "--chunk-overlap", "0", "--chunk-minimum", "0")
+    with pytest.raises(CommandError, match="find less") as error:
+        evaluate("team", *sizes, "--mode", "semantic")
+    assert error.value.returncode == 1
+    assert not Vault.every.filter(state="trial").exists()
+
+
+def test_what_a_trial_costs_is_said_before_it_is_begun(cast: Cast) -> None:
+    write_golden_vault(cast.vault)
+    EmbeddingModel.objects.update(price=20_000)
+    with pytest.raises(CommandError, match="at most: add --yes"):
+        evaluate("team", "--chunk-tokens", "50", "--chunk-overlap", "0")
+
+
 def test_nothing_to_ask_is_exit_code_one(cast: Cast) -> None:
     with pytest.raises(SystemExit) as left:
         evaluate("team")
@@ -79,6 +107,8 @@ def test_quality_below_the_bar_is_exit_code_one(cast: Cast) -> None:
         (("team", "--depth", "100000"), "--depth: 100000 is not from 10 to 500"),
         (("team", "--queries", "-1"), "--queries: -1 is not 0 or more"),
         (("team", "--documents", "-1"), "--documents: -1 is not 0 or more"),
+        (("team", "--chunk-tokens", "9"), "--chunk-tokens: .* greater than or equal to 50"),
+        (("team", "foreign", "--chunk-tokens", "90"), "Name the one vault"),
     ],
 )
 def test_wrong_usage_says_what_would_be_right(cast: Cast, args: tuple[str, ...], said: str) -> None:
