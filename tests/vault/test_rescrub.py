@@ -8,15 +8,8 @@ import json
 import pytest
 from django.core.management import call_command
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.vault.core.markdown_texts import notes
 from tests.vault.folders import Folder, snapshot
-from vault import rescrub
-from vault.core.decoding import decode_note
-from vault.core.markdown import parse_markdown
-from vault.core.scrub import scrub
 from vault.lexemes import refresh_lexemes
 from vault.models import Chunk, Job, Lexeme, LexemeFrequency, Note, ScrubFinding
 from vault.rescrub import Rescrubbed, rescrub_vault
@@ -139,11 +132,3 @@ def test_the_vaults_page_lists_where_secrets_stood_and_never_what(folder: Folder
     assert f'<a href="{home}/notes/sub/a.md">sub/a.md</a><small>, line 5</small>' in html
     assert "github-token in line 5" in html
     assert SECRET not in page + html
-
-
-@given(notes | st.sampled_from(["---\na: 1\n---\nx", "---\n\nrule", "...\n---\n"]))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_stored_body_is_parsed_as_it_stands(text: str) -> None:
-    body = scrub(decode_note(text.encode("utf-8", "replace")).text or "").text
-    parsed = parse_markdown(rescrub._HEADER + body, path="a.md")
-    assert parsed.body == body
