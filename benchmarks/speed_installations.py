@@ -200,9 +200,11 @@ def _write_vectors(model: Any, count: int) -> None:
         last = 0
         while batch := list(rows.filter(pk__gt=last)[:BATCH]):
             last = batch[-1][0]
+            # Made before the copy begins: the connection takes no query until it ends.
+            made = _rows(batch, model, cloud).tobytes()
             with cursor.cursor.copy(_COPY_VECTORS) as copy:
                 copy.write(_SIGNATURE)
-                copy.write(_rows(batch, model, cloud).tobytes())
+                copy.write(made)
                 copy.write(_TRAILER)
 
 
