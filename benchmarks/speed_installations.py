@@ -53,7 +53,9 @@ def installation(name: str) -> Installation:
     if Vault.objects.count() < len(sizes):
         _fill(name, model, sizes)
     _index(model)
-    return Installation(name, model, tuple(Vault.objects.order_by("pk")))
+    vaults = tuple(Vault.objects.order_by("pk"))
+    _note_vectors(model, vaults)
+    return Installation(name, model, vaults)
 
 
 def switch_to(database: str) -> None:
@@ -187,6 +189,22 @@ def _index(model: Any) -> None:
             _build_index(model)
         with connection.cursor() as cursor:
             cursor.execute(f"VACUUM ANALYZE {_TABLES}")
+
+
+def _note_vectors(model: Any, vaults: tuple[Any, ...]) -> None:
+    """The vectors of whole notes, as the product makes them, where they are missing."""
+    from django.db import connection
+
+    from vault.models import NoteVector
+    from vault.note_vectors import write_note_vectors
+
+    if NoteVector.objects.exists():
+        return
+    with _told("vectors of notes"):
+        for vault in vaults:
+            write_note_vectors(vault.pk, model)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE vault_notevector")
 
 
 def _write_vectors(model: Any, count: int) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from providers.models import EmbeddingModel
-from retrieval.core import meaning_sql, sql
+from retrieval.core import meaning_sql, near_notes_sql, sql
 from retrieval.core.sql import fill
 from retrieval.facts import ScopeFacts
+from retrieval.near_notes import NearNote
 from vault.fields import Vector, vector_literal
 from vault.staleness import fingerprint
 from vault.vector_index import model_condition, vector_cast, vector_expression
@@ -20,13 +21,15 @@ class VectorArm:
     """Search by meaning under one model, in the vaults it serves.
 
     Either `query` (float32 (d,), unit norm) for the database to compare, or `found`: chunk
-    ids with their cosines, compared in memory.
+    ids with their cosines, compared in memory. `notes`: whole notes that are near, whose
+    passages are measured beside what an index finds.
     """
 
     model: EmbeddingModel
     vault_ids: tuple[int, ...]
     query: Vector | None = None
     found: tuple[tuple[int, float], ...] = ()
+    notes: tuple[NearNote, ...] = ()
 
 
 def meaning_parts(
@@ -51,7 +54,7 @@ def meaning_parts(
             measured.append(fill(meaning_sql.MEASURED_IN_MEMORY, number=number))
         else:
             near.append(fill(meaning_sql.ASKED, number=number, cast=vector_cast(arm.model)))
-            near.append(_nearest(arm, number=number, facts=facts, filters=filters, depth=depth))
+            near += _nearest(arm, number=number, facts=facts, filters=filters, depth=depth)
             lists.append(fill(meaning_sql.CURRENT, number=number))
             measured.append(_measured(arm, number))
     meaning = fill(
@@ -106,14 +109,20 @@ def _values(arm: VectorArm, number: int) -> dict[str, Any]:
     else:
         values[f"query_{number}"] = vector_literal(arm.query)
         values[f"space_{number}"] = fingerprint(arm.model)
+        values[f"notes_{number}"] = [note.note_id for note in arm.notes]
+        values[f"note_vaults_{number}"] = [note.vault_id for note in arm.notes]
     return values
 
 
-def _distance(arm: VectorArm, number: int) -> str:
-    return fill(meaning_sql.DISTANCE, vector=vector_expression(arm.model, table="v"), number=number)
+def _distance(arm: VectorArm, number: int, *, table: str = "v") -> str:
+    vector = vector_expression(arm.model, table=table)
+    return fill(meaning_sql.DISTANCE, vector=vector, number=number)
 
 
-def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int) -> str:
+def _nearest(
+    arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int
+) -> tuple[str, ...]:
+    """What is near: every vector compared, or what the index and whole notes bring."""
     parts = {
         "number": number,
         "condition": model_condition(arm.model, table="v"),
@@ -121,17 +130,31 @@ def _nearest(arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, de
         "depth": int(depth),
     }
     filtered = fill(meaning_sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
-    if sql.ALLOWED_CHUNKS in filters and not facts.is_small:
-        return fill(
+    if facts.is_small:
+        # The planner takes HNSW even for 182 rows: an expression hides the index.
+        exactly = {"name": "near", "exactly": " + 0", "filters": filtered}
+        return (fill(meaning_sql.NEAREST, **parts, **exactly),)
+    by_notes = fill(
+        near_notes_sql.NEAR_BY_NOTES,
+        **parts,
+        note_condition=model_condition(arm.model, table="n"),
+        note_distance=_distance(arm, number, table="n"),
+        filters=filters or "TRUE",
+        notes=near_notes_sql.MEASURED_NOTES,
+        passages=near_notes_sql.MEASURED_PASSAGES,
+    )
+    if sql.ALLOWED_CHUNKS in filters:
+        by_index = fill(
             meaning_sql.NEAREST_IN_NOTES,
             **parts,
+            name="by_index",
             narrow=meaning_sql.NARROW_NOTES,
             filters=filters,
             filtered=filtered,
         )
-    # The planner takes HNSW even for 182 rows: an expression hides the index.
-    exactly = " + 0" if facts.is_small else ""
-    return fill(meaning_sql.NEAREST, **parts, exactly=exactly, filters=filtered)
+    else:
+        by_index = fill(meaning_sql.NEAREST, **parts, name="by_index", exactly="", filters=filtered)
+    return by_index, by_notes
 
 
 def _measured(arm: VectorArm, number: int) -> str:

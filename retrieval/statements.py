@@ -8,7 +8,7 @@ parser: queries are put together from quoted lexemes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -34,6 +34,7 @@ from retrieval.dated import on_days
 from retrieval.facts import ScopeFacts
 from retrieval.filters import barred_parts, note_condition
 from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
+from retrieval.near_notes import near_notes
 from vault.core.lexical import other_spellings, query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
@@ -79,6 +80,8 @@ def run_search(
 
     Raises django.db.OperationalError when it takes longer than TIMEOUT_MS.
     """
+    if uses_index(facts, vectors):
+        vectors = [_with_notes(arm) for arm in vectors]
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
@@ -89,7 +92,7 @@ def run_search(
         _set_local(
             cursor,
             uses_index=uses_index(facts, vectors),
-            least_ef=max(round(knobs.ef_search * facts.width), knobs.depth),
+            least_ef=max(knobs.ef_search, knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
         cursor.execute(statement, values)
@@ -97,6 +100,13 @@ def run_search(
     mended, terms, share = rows[0][-3:] if rows else ((), (), 0)
     found = tuple(map(_candidate, rows))
     return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0))
+
+
+def _with_notes(arm: VectorArm) -> VectorArm:
+    """`arm` with the whole notes that are near, where the database compares."""
+    if arm.query is None:
+        return arm
+    return replace(arm, notes=near_notes(arm.query, model=arm.model, vault_ids=arm.vault_ids))
 
 
 def search_statement(

@@ -20,7 +20,7 @@ DISTANCE = "({vector} <=> (SELECT vector FROM asked_{number}))"
 # else loses it. `{exactly}` hides it on purpose. Materialised: under old statistics the
 # planner may put the join with chunks outside and scan the index once a chunk.
 NEAREST = """
-near_{number} AS MATERIALIZED (
+{name}_{number} AS MATERIALIZED (
     SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
     FROM vault_chunkvector v
     WHERE {condition} AND v.vault_id = ANY(%(vaults_{number})s) AND {filters}
@@ -35,7 +35,7 @@ NEAREST_IN_NOTES = """
 narrow_{number} AS MATERIALIZED (
     SELECT count(*) <= {narrow} AS holds FROM (SELECT 1 FROM allowed LIMIT {narrow} + 1) AS few
 ),
-near_{number} AS MATERIALIZED (
+{name}_{number} AS MATERIALIZED (
     (SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
     FROM allowed JOIN vault_chunk c ON c.note_id = allowed.id JOIN vault_chunkvector v
         ON v.chunk_id = c.id AND v.vault_id = c.vault_id AND {condition}
