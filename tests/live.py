@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from django.db import connection
 
 ROOT = Path(__file__).resolve().parents[1]
-START_LIMIT = 60.0
+START_LIMIT = 150.0
 
 
 def free_port() -> int:
@@ -100,9 +100,9 @@ class LiveProduct:
 
     def wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_LIMIT
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and self.processes["serve"].poll() is None:
             try:
-                with urllib.request.urlopen(f"{self.url}/healthz", timeout=2) as reply:
+                with urllib.request.urlopen(f"{self.url}/healthz", timeout=10) as reply:
                     if reply.status == 200:
                         return
             except (urllib.error.URLError, OSError):
@@ -123,7 +123,7 @@ class LiveProduct:
             process.terminate()
         for process in self.processes.values():
             try:
-                process.wait(timeout=45)
+                process.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

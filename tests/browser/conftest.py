@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from providers.models import ChatModel, Provider
 from providers.presets import load_presets
@@ -20,7 +20,8 @@ from vault.models import Vault
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 # Machines that run tests are busy: this is patience, not a measure of speed.
-expect.set_options(timeout=20_000)
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 # What each note says stands in no other note: a test sees at once what was found.
 NOTES = {
     "Birds/Heron.md": (
@@ -107,6 +108,24 @@ def product(transactional_db: None, tmp_path: Path) -> Iterator[LiveProduct]:
 SignIn = Callable[[User], Page]
 
 
+def ask(page: Page, text: str) -> Locator:
+    """Ask, and give the new answer, once it has its place: those before it may have ended."""
+    answers = page.locator(".answer")
+    before = answers.count()
+    field = page.get_by_label("Your question")
+    field.fill(text)
+    field.press("Enter")
+    expect(answers).to_have_count(before + 1)
+    return answers.nth(before)
+
+
+def ask_to_the_end(page: Page, text: str, *, ends: str = "done") -> Locator:
+    """Ask, and wait until the answer has ended and stands there as a reload would show it."""
+    answer = ask(page, text)
+    expect(answer).to_have_attribute("data-status", ends)
+    return answer
+
+
 @pytest.fixture
 def sign_in(browser: Browser, product: LiveProduct) -> Iterator[SignIn]:
     """Opens a browser of its own for a user. Errors of pages fail the test at its end."""
@@ -114,8 +133,11 @@ def sign_in(browser: Browser, product: LiveProduct) -> Iterator[SignIn]:
     troubles: list[str] = []
 
     def enter(user: User) -> Page:
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.set_default_timeout(20_000)
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 800},
+            reduced_motion="reduce",  # a colour or a place on its way is no state to look at
+        )
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(str(error)))

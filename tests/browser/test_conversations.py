@@ -11,13 +11,13 @@ from playwright.sync_api import Page, expect
 
 from chat.models import Conversation
 from providers.models import ChatModel, Provider, UsageLimit, UsageRecord
-from tests.browser.conftest import SignIn
+from tests.browser.conftest import SignIn, ask_to_the_end
 from tests.browser.test_pages import troubles_of
 from tests.cast import make_vault
 from tests.chat.pages import add_turn, make_conversation, make_note
 from vault.models import Vault, VaultMember
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900), pytest.mark.xdist_group("browser")]
 
 
 @pytest.fixture
@@ -39,40 +39,39 @@ def secret(owner: User, outsider: User) -> Vault:
     return make_vault("secret", owner=owner)
 
 
-def ask(page: Page, text: str, *, ends: str = "done") -> None:
-    page.get_by_label("Your question").fill(text)
-    page.keyboard.press("Enter")
-    expect(page.locator(".answer").last).to_have_attribute("data-status", ends)
-
-
-def questions(page: Page) -> list[str]:
-    return page.locator("[data-turn] [data-question]").all_inner_texts()
+def expect_questions(page: Page, *texts: str) -> None:
+    expect(page.locator("[data-turn] [data-question]")).to_have_text(list(texts))
 
 
 def test_a_question_is_edited_as_a_branch_and_the_arrows_lead_back(
     sign_in: SignIn, owner: User, brief_model: ChatModel
 ) -> None:
     page = sign_in(owner)
-    ask(page, "What do otters do?")
-    ask(page, "And beavers?")
+    ask_to_the_end(page, "What do otters do?")
+    ask_to_the_end(page, "And beavers?")
     page.get_by_label("Your question").press("ArrowUp")
     edited = page.get_by_label("The question, edited").last
     expect(edited).to_be_focused()
     edited.fill("And voles?")
     edited.press("Enter")
     expect(page.get_by_text("2 of 2")).to_be_visible()
-    assert questions(page) == ["What do otters do?", "And voles?"]
-    page.get_by_role("button", name="Earlier version").click()
+    expect_questions(page, "What do otters do?", "And voles?")
+    expect(page.locator(".answer").last).to_have_attribute("data-status", "done")
+    earlier = page.get_by_role("button", name="Earlier version")
+    later = page.get_by_role("button", name="Later version")
+    earlier.click()
     expect(page.get_by_text("1 of 2")).to_be_visible()
-    assert questions(page) == ["What do otters do?", "And beavers?"]
+    expect_questions(page, "What do otters do?", "And beavers?")
+    expect(later).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("2 of 2")).to_be_visible()
+    expect(earlier).to_be_focused()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_text("1 of 2")).to_be_visible()
     page.reload()
     expect(page.get_by_text("1 of 2")).to_be_visible()
-    assert questions(page) == ["What do otters do?", "And beavers?"], "the branch is remembered"
-    ask(page, "And then?")
+    expect_questions(page, "What do otters do?", "And beavers?")
+    ask_to_the_end(page, "And then?")
     assert Conversation.objects.get().messages.count() == 8
 
     page.get_by_role("link", name="Organise this conversation").click()
@@ -103,7 +102,7 @@ def test_a_cut_answer_goes_on_in_a_version_of_its_own_and_limits_are_told_before
 
     models.select_option(label="Cut script")
     expect(notice).to_be_visible()
-    ask(page, "What do otters do?")
+    ask_to_the_end(page, "What do otters do?")
     expect(page.get_by_text("ended at the model's length limit")).to_be_visible()
     assert troubles_of(page) == []
     models.select_option(label="More script")
@@ -111,16 +110,17 @@ def test_a_cut_answer_goes_on_in_a_version_of_its_own_and_limits_are_told_before
     prose = page.locator(".answer [data-prose]")
     expect(prose).to_have_text("Otters swim and dive for fish.")
     expect(page.get_by_text("2 of 2")).to_be_visible()
+    expect(page.locator(".answer")).to_have_attribute("data-status", "done")
     page.get_by_role("button", name="Earlier version").click()
     expect(prose).to_have_text("Otters swim and")
     assert Conversation.objects.get().messages.count() == 3
 
     limit.most_tokens = 90_000
     limit.save()
-    ask(page, "And beavers?", ends="failed")
+    ask_to_the_end(page, "And beavers?", ends="failed")
     expect(page.locator("[data-outcome]").last).to_contain_text("is used up: 90,")
     expect(notice).to_contain_text("choose the quotes without a model")
-    assert questions(page) == ["What do otters do?", "And beavers?"]
+    expect_questions(page, "What do otters do?", "And beavers?")
     assert troubles_of(page) == []
 
 

@@ -94,7 +94,7 @@ async def read_events(
 ) -> AsyncGenerator[dict[str, Any]]:
     """The events of a stream of server-sent ones."""
     async with (
-        httpx2.AsyncClient(timeout=30) as client,
+        httpx2.AsyncClient(timeout=120) as client,
         client.stream(method, url, content=body, headers=headers) as response,
     ):
         assert response.status_code == 200
@@ -140,7 +140,7 @@ class Deaf:
         name, port = host.split(":")
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.settimeout(20)
+        self.socket.settimeout(120)
         self.socket.connect((name, int(port)))
         lines = (f"{head[0]} HTTP/1.1", f"Host: {host}", *head[1:])
         self.socket.sendall("\r\n".join([*lines, "", body]).encode())

@@ -25,7 +25,7 @@ async def wait_for_another_search(holder: psycopg.AsyncConnection[Any], before: 
     waiting = (
         "SELECT count(*) FROM pg_locks WHERE relation = 'vault_chunk'::regclass AND NOT granted"
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while True:
             row = await (await holder.execute(waiting)).fetchone()
             if row is not None and row[0] > before:

@@ -21,7 +21,7 @@ from chat.threads import thread
 from providers.core.types import TextDelta, Usage, Withdrawal
 from providers.testing import FakeChat
 from tests.cast import Cast
-from tests.chat.world import QUICK, Socket, World, allow_connections
+from tests.chat.world import PATIENCE, QUICK, Socket, World, allow_connections
 from vault.models import VaultMember
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
@@ -69,7 +69,7 @@ async def test_two_conversations_on_one_socket_do_not_mix(world: World, people: 
 
 async def test_nobody_connects_without_a_session(world: World, people: Cast) -> None:
     socket = Socket(world, Client())
-    connected, _ = await socket.connect(timeout=5)
+    connected, _ = await socket.connect(timeout=PATIENCE)
     assert not connected
 
 
@@ -114,7 +114,7 @@ async def test_a_stream_ends_for_who_has_no_session_any_more(
     began = asyncio.get_running_loop().time()
     await end_session(how, people, socket)
     assert await socket.hear_close() == 4401
-    assert asyncio.get_running_loop().time() - began < 2
+    assert asyncio.get_running_loop().time() - began < 20
 
 
 async def test_a_socket_is_closed_also_when_its_run_was_deleted_before_anybody_looked(
@@ -356,7 +356,7 @@ async def test_a_client_that_never_answers_is_closed_and_misses_nothing(
     accepted = await socket.hear()
     seen, code = [], None
     while code is None:
-        output = await socket.receive_output(timeout=10)
+        output = await socket.receive_output(timeout=PATIENCE)
         if output["type"] == "websocket.close":
             code = output["code"]
         else:

@@ -43,7 +43,7 @@ async def test_an_error_comes_back_and_gives_the_connection_back() -> None:
 
 
 async def test_two_runs_do_not_wait_for_each_other() -> None:
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def meet() -> int:
         both.wait()  # broken, and so an error, if one waited for the other's thread

@@ -12,10 +12,9 @@ from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 
 from chat.notify import Bridge, tell
+from tests.chat.world import PATIENCE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
-
-PATIENCE = 10.0
 
 
 class Listener:

@@ -42,6 +42,7 @@ from tests.chat.test_sse import bearer
 from tests.chat.world import World, make_model
 from tests.live import LiveProduct
 from tests.retrieval.library import write_note
+from tests.vault.processes import slowness
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -180,13 +181,12 @@ def megabytes_of(product: LiveProduct) -> float:
 async def test_a_browser_that_never_listens_is_cut_off_and_costs_no_memory(
     world: World, people: Cast, server: LiveProduct, request: pytest.FixtureRequest
 ) -> None:
-    """It asks for the same long answer again and again: fifty megabytes, were they kept."""
+    """It asks for the same long answer again and again: megabytes, were they kept."""
     await script(world, "words:8000")
     cookie = await cookie_of(people.mate)
     line = await open_line(server.url, cookie)
     accepted = await line.ask("Count", mode="no_notes")
     await line.hear_type(*ENDS)
-    size = sum(len(json.dumps(event)) for event in line.heard)
     await line.socket.close()
     headers = (f"Cookie: {cookie}", f"Origin: {server.url}")
     deaf = Deaf(server.url, "GET /ws/chat/", *headers, *UPGRADE)
@@ -196,7 +196,7 @@ async def test_a_browser_that_never_listens_is_cut_off_and_costs_no_memory(
     before = megabytes_of(server)
     most = before
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
-        for _ in range(50_000_000 // size):
+        while True:  # a busy server takes longer to find out
             await asyncio.to_thread(deaf.say, type="attach", after=0, **ids)
             await asyncio.sleep(0.2)  # or the next one ends it before it is answered
             most = max(most, megabytes_of(server))
@@ -321,7 +321,7 @@ async def check_end(world: World, point: str, line: Line, accepted: dict[str, An
     assert (events[-1].type, events[-1].data["code"]) == ("error", "interrupted")
     assert message.status == "interrupted"
     lost = len(line.text.split()) - len(message.text.split())
-    assert lost <= 1.5 * WORDS_A_SECOND, "a second, and half of one for a busy machine"
+    assert lost <= (1 + slowness() / 2) * WORDS_A_SECOND, "a second, and what a machine adds"
     return message
 
 

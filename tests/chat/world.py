@@ -40,6 +40,8 @@ from vault.models import Note, Vault
 
 PUMP = "The pump failed in March. It was repaired in three hours by Ann.\n\nThe seal was worn."
 UPDATED = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+# Seconds to wait for what a socket says: what is heard at once costs none of them.
+PATIENCE = 60
 # Quick enough for a test, slow enough that several words share a frame.
 QUICK = Pace(frame=0.01, flush=0.05, gather=0.01, lease=5.0, outage=0.3)
 
@@ -118,7 +120,7 @@ class World:
         """A socket of `user`, signed in and connected."""
         client = await sync_to_async(signed_in)(user)
         socket = Socket(self, client, **consumer)
-        connected, _ = await socket.connect(timeout=5)
+        connected, _ = await socket.connect(timeout=PATIENCE)
         assert connected
         return socket
 
@@ -138,7 +140,7 @@ class Socket(WebsocketCommunicator):  # type: ignore[misc]
         await self.send_json_to(frame)
 
     async def hear(self) -> dict[str, Any]:
-        frame: dict[str, Any] = await self.receive_json_from(timeout=10)
+        frame: dict[str, Any] = await self.receive_json_from(timeout=PATIENCE)
         return frame
 
     async def hear_type(self, kind: str) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class Socket(WebsocketCommunicator):  # type: ignore[misc]
 
     async def hear_close(self) -> int:
         """The code the server closes with; what it still sends before is passed over."""
-        while (output := await self.receive_output(timeout=10))["type"] != "websocket.close":
+        while (output := await self.receive_output(timeout=PATIENCE))["type"] != "websocket.close":
             pass
         return int(output["code"])
 

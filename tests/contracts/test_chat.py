@@ -62,7 +62,7 @@ async def test_closing_the_stream_ends_the_call(wire: Wire) -> None:
         await anext(stream)
         assert not server.client_left.is_set()
         await stream.aclose()  # type: ignore[attr-defined]
-        await asyncio.wait_for(server.client_left.wait(), 5)
+        await asyncio.wait_for(server.client_left.wait(), 60)
 
 
 async def test_cancelling_the_reader_ends_the_call(wire: Wire) -> None:
@@ -73,7 +73,7 @@ async def test_cancelling_the_reader_ends_the_call(wire: Wire) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.client_left.wait(), 5)
+        await asyncio.wait_for(server.client_left.wait(), 60)
 
 
 @pytest.mark.parametrize(

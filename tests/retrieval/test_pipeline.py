@@ -306,10 +306,10 @@ def test_cancelling_ends_the_statement_that_runs() -> None:
 
     async def scene() -> None:
         task = asyncio.ensure_future(in_database(slow))
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(task, timeout=20)
+            await asyncio.wait_for(task, timeout=45)
 
     async_to_sync(scene)()
     assert "canceling statement due to user request" in ended[0]

@@ -45,7 +45,7 @@ class Pond:
         return f"{self.product.url}/mcp"
 
     def post(self, **headers: str) -> httpx2.Response:
-        return httpx2.post(self.url, json=PING, headers={**HEADERS, **headers}, timeout=20)
+        return httpx2.post(self.url, json=PING, headers={**HEADERS, **headers}, timeout=60)
 
 
 @pytest.fixture
