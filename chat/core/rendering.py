@@ -13,6 +13,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
+import regex
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -31,6 +32,10 @@ from vault.core.rendering import answer_parser, sanitise
 
 Passages = Mapping[int, Quotable]
 
+# Numbers that stay together on a line with the words before them; more may be too wide for one.
+MOST_HELD = 4
+# White space, or a character as a reader sees one.
+_LAST = regex.compile(r"(?:[ \t]+|\X)\Z")
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 
 
@@ -115,11 +120,40 @@ def _with_chips(
                     done.append(_text(part))
                 elif part.numbers:
                     sentence = sentence_of(plain, markers, part)
-                    done += chips(part.numbers, sentence)
+                    _hold(done, chips(part.numbers, sentence))
         else:
             done.append(child)
         at += length
     return token.copy(children=done)
+
+
+def _hold(done: list[Token], chips: list[Token]) -> None:
+    """Add `chips` such that no line ends between what stands before them and the first ones.
+
+    Elements do it, not signs: what a reader copies is the text as it was.
+    """
+    held: list[Token] = []
+    if done and done[-1].info == "held_close":
+        done.pop()
+        opened = next(i for i in range(len(done) - 1, -1, -1) if done[i].info == "held_open")
+        held = done[opened + 1 :]
+        del done[opened:]
+    elif done and done[-1].type == "text":
+        before, end = _split_end(done.pop().content)
+        done += [_text(before)] if before else []
+        held = [_text(end)]
+    room = max(0, MOST_HELD - sum(token.type == "cite" for token in held))
+    if held:
+        done += [_tag("held_open", '<span class="held">'), *held, *chips[:room]]
+        done.append(_tag("held_close", "</span>"))
+    done += chips[room:] if held else chips
+
+
+def _split_end(text: str) -> tuple[str, str]:
+    """`text` before its last character, or before the white space at its end."""
+    end = _LAST.search(text)
+    at = end.start() if end else len(text)
+    return text[:at], text[at:]
 
 
 def _unlink_marks(children: Sequence[Token]) -> Iterator[Token]:
@@ -165,6 +199,10 @@ def _split(content: str, offset: int, markers: Sequence[Any]) -> Iterator[Any]:
 
 def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
+
+
+def _tag(name: str, html: str) -> Token:
+    return Token("simple_tag", "", 0, info=name, meta={"html": html})
 
 
 def _chip(citation: Citation, passage: Quotable) -> Token:

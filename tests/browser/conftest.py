@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -97,12 +98,23 @@ def searching_model(owner: User) -> ChatModel:
     )
 
 
+@pytest.fixture(scope="session")
+def started(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveProduct]:
+    """One web process for all these tests: a start costs more than most of them."""
+    live = LiveProduct(tmp_path_factory.mktemp("browser"))
+    with django_db_blocker.unblock():
+        yield live
+        live.stop()
+
+
 @pytest.fixture
-def product(transactional_db: None, tmp_path: Path) -> Iterator[LiveProduct]:
-    live = LiveProduct(tmp_path)
-    live.start("serve")
-    yield live
-    live.stop()
+def product(transactional_db: None, started: LiveProduct) -> LiveProduct:
+    """The product, up, whatever an earlier test did to it."""
+    if "serve" not in started.processes:
+        started.start("serve")
+    return started
 
 
 SignIn = Callable[[User], Page]

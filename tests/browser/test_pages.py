@@ -69,6 +69,7 @@ def test_an_answer_is_accessible_with_its_passage_open_and_its_steps(
     page = sign_in(owner)
     answer = ask_to_the_end(page, QUESTION)
     assert troubles_of(page) == []
+    assert lonely_numbers(page) == []
     chip, card = answer.locator("a.cite").first, page.get_by_role("dialog", name="Passage")
     chip.focus()
     expect(card).to_be_visible()
@@ -83,6 +84,28 @@ def test_an_answer_is_accessible_with_its_passage_open_and_its_steps(
     assert troubles_of(page) == []
     _search_again(page, searching_model)
     _end_without_an_answer(page, searching_model)
+
+
+def lonely_numbers(page: Page) -> list[int]:
+    """The widths of the last answer, in pixels, at which a number begins a line."""
+    widths: list[int] = page.evaluate(
+        """() => {
+          const prose = [...document.querySelectorAll(".answer [data-prose]")].pop();
+          const chips = [...prose.querySelectorAll("a.cite")];
+          const begins = (chip) => {
+            const block = chip.closest("p, li, blockquote").getBoundingClientRect();
+            return chip.getBoundingClientRect().left - block.left < 8;
+          };
+          const found = [];
+          for (let width = 160; width < 640; width += 7) {
+            prose.style.width = `${width}px`;
+            if (chips.some(begins)) found.push(width);
+          }
+          prose.style.width = "";
+          return found;
+        }"""
+    )
+    return widths
 
 
 def _end_without_an_answer(page: Page, model: ChatModel) -> None:

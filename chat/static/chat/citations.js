@@ -25,7 +25,7 @@ export function sentenceOf(chip) {
     if (!(chip.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING)) break;
     if (node.parentElement.closest(CITE)) continue;
     if (end && /\S/.test(node.data)) range.setStart(...end);
-    for (const match of node.data.matchAll(/[.!?。！？]["”»)]?\s+/gu)) {
+    for (const match of node.data.matchAll(/[.!?。！？]["”»)]?(\s+|$)/gu)) {
       end = [node, match.index + match[0].length];
       if (/\S/.test(node.data.slice(end[1]))) range.setStart(...end);
     }

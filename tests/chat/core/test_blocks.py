@@ -25,6 +25,8 @@ SAMPLES = [
     "[1]: not a definition\n\n[1] [2](https://example.org/x)\n\nпривет [3]。終わり【1】",
     "So \\( x[1] = 2 \\) [1].\n\\[\na [2]\n- b\n= c\n\\]\nafter",
     "- \\[\n  x\n  \\]\n\n\\[\nnever\n\n- closed",
+    "> [!note]- Title [1]\n> text of it, that goes on\n>\n> - [x] done [2]\nlazy\n\n> [!tip]\n\nx",
+    "終わり【1】【2】。[3] And **so**[1], `b` [2]: c [1] [2][3]\n",
     *HOSTILE,
 ]
 

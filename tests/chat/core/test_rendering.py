@@ -101,7 +101,8 @@ def test_adjacent_marks_lists_ranges_and_line_starts() -> None:
     html = html_of(text)
     assert "looks like a link definition" in html
     assert 'href="https://example.org' not in html
-    assert "[ ] task" in html
+    boxes = [a["aria-label"] for _, a in Elements(html).found if a.get("role") == "img"]
+    assert boxes == ["open", "done"]
 
 
 @pytest.mark.parametrize("text", ["`[1]`", "```\n[1]\n```", "    [1]", "[see [1]](https://a.org)"])
@@ -167,6 +168,50 @@ def test_a_chip_of_a_note_that_is_gone_leads_nowhere() -> None:
     html = render_answer("The pump failed [1].", [gone]).html
     assert 'data-n="1"' in html
     assert "href" not in html
+
+
+def test_a_callout_is_one_and_what_stands_in_it_is_cited() -> None:
+    text = (
+        "> [!warning]- Mind the pump [1]\n> The pump failed in March. [1]\n>\n> - [2] The seal.\n"
+    )
+    elements = Elements(html_of(text)).found
+    assert elements[0] == ("details", {"class": "callout callout-warning"})
+    assert "[!" not in html_of(text)
+    assert chips(text) == ["1", "1", "2"]
+    assert html_of("> [!note]").count("Note") == 1
+
+
+@pytest.mark.parametrize("kind", ["<script>", '"onclick="', "a/b", "", "x" * 41])
+def test_what_is_no_kind_of_callout_is_a_quote(kind: str) -> None:
+    assert Elements(html_of(f"> [!{kind}] t")).found[0][0] == "blockquote"
+
+
+def test_no_line_ends_before_a_number() -> None:
+    """White space that an element holds breaks no line, and is copied as it was written."""
+    assert held("It failed in March [1]. So [1, 2].") == [" 1", " 12"]
+    assert held("In **March** [1] and `x` [2].") == [" 1", " 2"]
+    assert held("三月に壊れた。[1]そして終わり[2][3]。") == ["。1", "り23"]
+    assert held("By her 👩‍👩‍👧[1]") == ["👩‍👩‍👧1"]
+    assert held("[1] begins a line.") == []
+
+
+def test_more_numbers_than_a_line_holds_may_go_to_the_next() -> None:
+    many = [Quotable(n, "T", "The pump failed.", 0, 16, "", n) for n in range(1, 10)]
+    html = render_answer("It failed [1-9]. And [1][2][3][4][5][6].", many).html
+    assert [tag_free(each) for each in HELD.findall(html)] == [" 1234", " 1234"]
+    assert tag_free(html).split() == ["It", "failed", "123456789.", "And", "123456."]
+
+
+HELD = re.compile('<span class="held">(.*?)</span>')
+
+
+def tag_free(html: str) -> str:
+    return re.sub("<[^>]*>", "", html)
+
+
+def held(text: str) -> list[str]:
+    """What stays on one line with what stands before it."""
+    return [tag_free(html) for html in HELD.findall(html_of(text))]
 
 
 def test_a_mark_in_bold_text_is_found() -> None:

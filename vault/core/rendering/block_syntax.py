@@ -13,6 +13,8 @@ from vault.core.rendering.anchors import anchor_id
 
 _CALLOUT = re.compile(r"\[!([\w -]{1,40})(?:\|[^\]\n]{0,80})?\]([+-]?)[ \t]*([^\n]*)(?:\n|$)")
 _TASK = re.compile(r"\[(.)\][ \t]+(?=\S)")
+# In an answer any other sign may be the number of a passage.
+_PLAIN_TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _BLOCK_ID = re.compile(r"(?:^|[ \t\n])\^([A-Za-z0-9-]{1,80})[ \t]*$")
 
 
@@ -26,6 +28,12 @@ def block_syntax(parser: MarkdownIt) -> None:
     parser.core.ruler.after("callouts", "tasks", tasks)
     parser.core.ruler.after("tasks", "block_ids", block_ids)
     parser.core.ruler.after("inline", "heading_ids", heading_ids)
+
+
+def answer_blocks(parser: MarkdownIt) -> None:
+    """A markdown-it plugin: what of this a model writes too, callouts and plain tasks."""
+    parser.core.ruler.after("block", "callouts", callouts)
+    parser.core.ruler.after("callouts", "tasks", plain_tasks)
 
 
 def hidden_comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
@@ -128,6 +136,15 @@ def _pair_callouts(tokens: list[Token]) -> None:
 
 def tasks(state: StateCore) -> None:
     """`- [ ] open`, `- [x] done`, `- [/] half`: a box in front of the item's text."""
+    _put_boxes(state, _TASK)
+
+
+def plain_tasks(state: StateCore) -> None:
+    """The same of `[ ]` and `[x]` alone."""
+    _put_boxes(state, _PLAIN_TASK)
+
+
+def _put_boxes(state: StateCore, sign: re.Pattern[str]) -> None:
     tokens: list[Token] = []
     for index, token in enumerate(state.tokens):
         is_first_text = (
@@ -136,7 +153,7 @@ def tasks(state: StateCore) -> None:
             and state.tokens[index - 1].type == "paragraph_open"
             and state.tokens[index - 2].type == "list_item_open"
         )
-        match = _TASK.match(token.content) if is_first_text else None
+        match = sign.match(token.content) if is_first_text else None
         if match:
             token.content = token.content[match.end() :]
             is_done = match[1] in "xX"

@@ -10,7 +10,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-from vault.core.rendering.block_syntax import block_syntax
+from vault.core.rendering.block_syntax import answer_blocks, block_syntax
 from vault.core.rendering.bracket_math import bracket_math
 from vault.core.rendering.inline_syntax import inline_syntax
 from vault.core.rendering.limits import limit_signs
@@ -29,7 +29,7 @@ def note_parser() -> MarkdownIt:
 
 def answer_parser() -> MarkdownIt:
     """A new parser of what a model wrote: no wikilinks, no tags, no pictures of the vault."""
-    return _parser(bracket_math)
+    return _parser(bracket_math, answer_blocks)
 
 
 def _parser(*syntax: Callable[[MarkdownIt], None]) -> MarkdownIt:
