@@ -237,7 +237,7 @@ def test_a_card_never_lies_on_the_sentence_it_is_about(
 def test_a_sentence_ends_at_its_chip_and_begins_after_the_last(page: Page) -> None:
     code = """(m) => {
         const paragraph = document.createElement("p");
-        paragraph.innerHTML = 'One. So.<i> <a class="cite">2</a></i> <b>Two</b>.<a class="cite">1</a>';
+        paragraph.innerHTML = 'So.<i> <a class="cite">2</a></i> <b>Two</b>.<a class="cite">1</a>';
         document.body.append(paragraph);
         return m.sentenceOf(paragraph.lastChild).toString();
     }"""
