@@ -63,6 +63,16 @@ EXAMPLE = {
             "status": "",
             "superseded_by": "",
             "valid_until": "",
+            "also_in": [
+                {
+                    "note_id": 31,
+                    "vault": "team",
+                    "path": "Archive/Pumps.md",
+                    "title": "Pumps",
+                    "span": [96, 240],
+                    "outdated": False,
+                }
+            ],
         }
     ],
     "arms": {

@@ -46,6 +46,9 @@ MOST_DATED = 20
 # questions that are answered in the question's language.
 MOST_OF_IT = 0.5
 
+# Where copies leave too few, so many times more candidates are asked for.
+_DEEPER, MOST_DEPTH = 8, 1_000
+
 _Lists = tuple[tuple[Candidate, ...], ...]
 
 
@@ -105,6 +108,11 @@ async def search_queries(
     timings = {"embed": _ms(started, embedded), "search": _ms(embedded, done)}
     terms = dict.fromkeys(term for outcome in searched for term in outcome.found.terms)
     return ArmsResult(lists, arms, tuple(terms), timings)
+
+
+def deeper_than(depth: int) -> int:
+    """How many candidates an arm is asked for after `depth` were copies for the most part."""
+    return max(depth, min(MOST_DEPTH, depth * _DEEPER))
 
 
 async def _with_days(

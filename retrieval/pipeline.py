@@ -12,17 +12,17 @@ from django.utils.translation import gettext as _
 
 from providers.core.types import ChatMessage
 from providers.models import ChatModel
-from retrieval.arms import search_queries
+from retrieval.arms import deeper_than, search_queries
 from retrieval.condense import condense
 from retrieval.core.condensing import Condensed
 from retrieval.core.fusion import fuse_queries
 from retrieval.core.long_questions import questions_in, shorten
-from retrieval.core.query import LONGEST_QUERY, clean, parse_query
+from retrieval.core.query import LONGEST_QUERY, ParsedQuery, clean, parse_query
 from retrieval.core.standing import outdated_by
 from retrieval.core.types import Arm, Candidate, Knobs, Passage, Retrieval
 from retrieval.database import in_database
 from retrieval.expansion import expand
-from retrieval.facts import scope_facts
+from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.rerank import rerank
 from retrieval.runs import store_run
 from vault.core.types import Scope
@@ -113,14 +113,10 @@ async def _search(
         queries = [
             replace(parse_query(query), filters=knobs.filters) for query in condensed.queries
         ]
-        found = await search_queries(queries, scope=scope, facts=facts, knobs=knobs)
-        outcome.arms, outcome.timings = found.arms, dict(found.timings)
-        outcome.candidates = fuse_queries(found.lists, k=knobs.rrf_k)
-        if knobs.rerank:
-            await _rerank(outcome, condensed.queries[0], scope=scope, user_id=user_id)
-        started = time.monotonic()
-        outcome.passages = await in_database(expand, outcome.candidates, scope=scope, knobs=knobs)
-        outcome.timings["expand"] = _ms(started, time.monotonic())
+        await _find(outcome, queries, scope=scope, facts=facts, knobs=knobs, user_id=user_id)
+        if _is_short_of_copies(outcome, knobs):
+            deeper = replace(knobs, depth=deeper_than(knobs.depth))
+            await _find(outcome, queries, scope=scope, facts=facts, knobs=deeper, user_id=user_id)
     except OperationalError as error:
         outcome.notices.append(
             _("The search was given up: the database said “%(error)s”.")
@@ -129,6 +125,34 @@ async def _search(
     outcome.notices += [arm.reason for arm in outcome.arms if _is_worth_saying(arm, knobs)]
     outcome.notices += _outdated(outcome.passages)
     return outcome
+
+
+async def _find(
+    outcome: _Outcome,
+    queries: Sequence[ParsedQuery],
+    *,
+    scope: Scope,
+    facts: ScopeFacts,
+    knobs: Knobs,
+    user_id: int | None,
+) -> None:
+    found = await search_queries(queries, scope=scope, facts=facts, knobs=knobs)
+    outcome.arms, outcome.timings = found.arms, dict(found.timings)
+    outcome.candidates = fuse_queries(found.lists, k=knobs.rrf_k)
+    if knobs.rerank:
+        await _rerank(outcome, queries[0].text, scope=scope, user_id=user_id)
+    started = time.monotonic()
+    outcome.passages = await in_database(
+        expand, outcome.candidates, scope=scope, knobs=knobs, asked=queries[0].words
+    )
+    outcome.timings["expand"] = _ms(started, time.monotonic())
+
+
+def _is_short_of_copies(outcome: _Outcome, knobs: Knobs) -> bool:
+    """Whether copies took the room of passages that a deeper search would find."""
+    has_copies = any(passage.also_in for passage in outcome.passages)
+    is_full = len(outcome.candidates) >= knobs.depth
+    return has_copies and is_full and len(outcome.passages) < knobs.passages
 
 
 def _outdated(passages: Sequence[Passage]) -> list[str]:

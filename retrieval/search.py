@@ -6,29 +6,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from providers.models import EmbeddingModel
-from retrieval.arms import search_queries
-from retrieval.core.fusion import arm_labels, best_per_note, order
-from retrieval.core.note_day import note_day
+from retrieval.arms import deeper_than, search_queries
+from retrieval.core.fusion import order
 from retrieval.core.query import ParsedQuery, clean, parse_query
-from retrieval.core.snippets import code_snippet, make_snippet
-from retrieval.core.standing import standing_of
-from retrieval.core.telling import telling_span
-from retrieval.core.types import Arm, Candidate, Hit, Knobs, Mode, SearchResult
+from retrieval.core.types import Arm, Candidate, Knobs, Mode, SearchResult
 from retrieval.database import in_database
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import list_notes
+from retrieval.hits import Hits, list_hits, load_hits
 from retrieval.options import site_knobs
 from retrieval.rerank import rerank
 from retrieval.statements import find_in_text
-from vault.access import notes_in
 from vault.core.language import common_words, text_config
-from vault.core.places import Place, place_of
-from vault.core.types import NoteKind, Scope
-from vault.models import Chunk, Note, Vault
+from vault.core.types import Scope
+from vault.models import Vault
 
 MOST_RESULTS = 100
 # Under this many notes found by keyword, the text itself is read as well.
@@ -46,7 +40,8 @@ async def search_notes(
     knobs: Knobs | None = None,
     serving: EmbeddingModel | None = None,
 ) -> SearchResult:
-    """Notes of `scope` for `query`, best first, at most `limit` (and MOST_RESULTS).
+    """Notes of `scope` for `query`, best first, at most `limit` (and MOST_RESULTS). Notes whose
+    passages say the same are one hit.
 
     `knobs`: to be tried instead of the site's; `mode` is taken before theirs. `serving`: a
     model to be tried instead of those that serve.
@@ -63,6 +58,33 @@ async def search_notes(
     if parsed.is_filters_alone:
         return await in_database(_listed, parsed, scope=scope, wanted=wanted)
     plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs, serving=serving)
+    outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
+    depth = plan.knobs.depth
+    if len(outcome.found.hits) < wanted and outcome.found.has_copies and outcome.count >= depth:
+        plan = replace(plan, knobs=replace(plan.knobs, depth=deeper_than(depth)))
+        outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
+    timings = outcome.timings | {"total": _ms(started)}
+    notices = (*_left_out(parsed), *_notices(outcome.arms, mode))
+    return SearchResult(outcome.found.hits, outcome.arms, timings, notices, plan.facts.slugs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    facts: ScopeFacts
+    knobs: Knobs
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Hits, and how many candidates they were chosen from."""
+
+    found: Hits
+    count: int
+    arms: tuple[Arm, ...]
+    timings: dict[str, float]
+
+
+async def _search(parsed: ParsedQuery, *, scope: Scope, plan: _Plan, wanted: int) -> _Outcome:
     found = await search_queries([parsed], scope=scope, facts=plan.facts, knobs=plan.knobs)
     arms, timings, ranked = list(found.arms), dict(found.timings), found.lists[0]
     if plan.knobs.rerank:
@@ -75,12 +97,15 @@ async def search_notes(
         timings["rerank"] = _ms(began)
     in_text = await _text_arm(parsed, ranked, scope=scope, plan=plan, wanted=wanted)
     arms.append(in_text.arm)
-    candidates = _ranked(ranked, in_text.candidates, parsed)[:wanted]
-    marked = words_to_mark(parsed, found.terms)
-    hits = await in_database(load_hits, candidates, scope=scope, words=marked)
-    timings["total"] = _ms(started)
-    notices = (*_left_out(parsed), *_notices(arms, mode))
-    return SearchResult(hits, tuple(arms), timings, notices, plan.facts.slugs)
+    hits = await in_database(
+        load_hits,
+        _ranked(ranked, in_text.candidates, parsed),
+        scope=scope,
+        words=words_to_mark(parsed, found.terms),
+        asked=parsed.words,
+        most=wanted,
+    )
+    return _Outcome(hits, len(ranked), tuple(arms), timings)
 
 
 def _listed(query: ParsedQuery, *, scope: Scope, wanted: int) -> SearchResult:
@@ -90,19 +115,13 @@ def _listed(query: ParsedQuery, *, scope: Scope, wanted: int) -> SearchResult:
         Candidate(chunk_id=chunk_id, note_id=note_id, score=0.0)
         for note_id, chunk_id in list_notes(query, scope=scope, limit=wanted)
     ]
-    hits = load_hits(found, scope=scope, words=())
+    hits = list_hits(found, scope=scope)
     reason = _("The query has filters alone.")
     skipped = [Arm(name, ran=False, reason=reason) for name in ("keyword", "meaning", "title")]
     arms = (Arm("filter", ran=True, found=len(hits), path="newest first"), *skipped)
     slugs = Vault.every.filter(pk__in=scope.vault_ids).order_by("pk")
     searched = tuple(slugs.values_list("slug", flat=True))
     return SearchResult(hits, arms, {"total": _ms(started)}, (), searched)
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    facts: ScopeFacts
-    knobs: Knobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +182,7 @@ async def _text_arm(
 def _ranked(
     found: Sequence[Candidate], in_text: Sequence[Candidate], query: ParsedQuery
 ) -> list[Candidate]:
-    """One candidate a note. Text as typed comes after names and keywords, before meaning.
+    """In one order. Text as typed comes after names and keywords, before meaning.
 
     With signs in the query (`100%`), the text as typed is what tells two keyword hits
     apart, and comes before them.
@@ -185,9 +204,7 @@ def _ranked(
             return 2
         return 3 if candidate.in_text else 4
 
-    if not literal:
-        return best_per_note(ranked)
-    return best_per_note(sorted([*ranked, *fresh], key=place))
+    return sorted([*ranked, *fresh], key=place) if literal else ranked
 
 
 def _left_out(query: ParsedQuery) -> tuple[str, ...]:
@@ -234,64 +251,3 @@ def _telling(query: ParsedQuery, words: Sequence[str]) -> tuple[str, ...]:
     language = text_config(query.text)
     rare = tuple(word for word in words if not common_words(word, language))
     return rare or tuple(words)
-
-
-def load_hits(
-    candidates: Sequence[Candidate], *, scope: Scope, words: Sequence[str]
-) -> tuple[Hit, ...]:
-    """Rows for the page. What vanished since, or may not be read, is left out."""
-    notes = {
-        note.pk: note
-        for note in notes_in(scope)
-        .filter(pk__in=[candidate.note_id for candidate in candidates])
-        .select_related("vault")
-        .defer("body", "headings", "lookup_keys")
-    }
-    chunks = {
-        chunk.pk: chunk
-        for chunk in Chunk.objects.filter(
-            vault_id__in=scope.vault_ids, pk__in=[candidate.chunk_id for candidate in candidates]
-        ).only("pk", "note_id", "heading_path", "content", "summary", "start", "end")
-    }
-    present = [candidate for candidate in candidates if candidate.note_id in notes]
-    return tuple(
-        _hit(rank, candidate, notes[candidate.note_id], chunks.get(candidate.chunk_id), words)
-        for rank, candidate in enumerate(present, start=1)
-    )
-
-
-def _hit(
-    rank: int, candidate: Candidate, note: Note, chunk: Chunk | None, words: Sequence[str]
-) -> Hit:
-    is_code = note.kind == NoteKind.CODE
-    show = code_snippet if is_code else make_snippet
-    snippet = show(chunk.content if chunk else "", words)
-    return Hit(
-        rank=rank,
-        note_id=note.pk,
-        vault_slug=note.vault.slug,
-        vault_name=note.vault.name,
-        path=note.path,
-        title=note.title,
-        heading_path=tuple(chunk.heading_path) if chunk else (note.title,),
-        snippet=snippet.text,
-        span=(chunk.start, chunk.end) if chunk else (0, 0),
-        arms=arm_labels(candidate),
-        updated=note.file_modified,
-        day=note_day(note.properties, note.path, changed=timezone.localdate(note.file_modified)),
-        score=candidate.score,
-        marks=snippet.marks,
-        standing=standing_of(note.properties),
-        summary=chunk.summary if chunk else "",
-        around=_place(chunk, words) if chunk else None,
-        is_code=is_code,
-    )
-
-
-def _place(chunk: Chunk, words: Sequence[str]) -> Place | None:
-    """Where the sentences stand that tell most. None where the passage is not its text word
-    for word: a part of a long table or fence repeats what opened it."""
-    if len(chunk.content) != chunk.end - chunk.start:
-        return None
-    start, end = telling_span(chunk.content, words)
-    return place_of(chunk.content[start:end], chunk.start + start)

@@ -7,6 +7,19 @@ from typing import Any
 from rest_framework import serializers
 
 
+class CopySerializer(serializers.Serializer[Any]):
+    """Another note that says the same as the passage that was found."""
+
+    note_id = serializers.IntegerField()
+    vault = serializers.CharField(help_text="slug")
+    path = serializers.CharField()
+    title = serializers.CharField()
+    span = serializers.ListField(
+        child=serializers.IntegerField(), help_text="characters of the note's body, [start, end)"
+    )
+    outdated = serializers.BooleanField(help_text="its note says that it no longer holds")
+
+
 class SearchHitSerializer(serializers.Serializer[Any]):
     """A note, with the passage that was found."""
 
@@ -29,6 +42,7 @@ class SearchHitSerializer(serializers.Serializer[Any]):
     status = serializers.CharField(allow_blank=True)
     superseded_by = serializers.CharField(allow_blank=True)
     valid_until = serializers.CharField(allow_blank=True)
+    also_in = CopySerializer(many=True, help_text="no results of their own for this passage")
 
 
 class ArmSerializer(serializers.Serializer[Any]):

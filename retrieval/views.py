@@ -20,7 +20,13 @@ from django.views.decorators.vary import vary_on_headers
 
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import CHOSEN, DEFAULT_LIMIT, Asked, Given, Unreadable, read_asked
-from retrieval.presenters.results import filter_chips, hit_rows, is_only_near, mended_chips
+from retrieval.presenters.results import (
+    count_copies,
+    filter_chips,
+    hit_rows,
+    is_only_near,
+    mended_chips,
+)
 from retrieval.presenters.words import shown_arms
 from retrieval.search import MOST_RESULTS, search_notes
 from retrieval.why import why_not_for, why_not_found
@@ -143,6 +149,7 @@ def _found(asked: Asked) -> dict[str, Any]:
         "arms": shown_arms(result.arms),
         "lab_query": _lab_query(asked),
         "rows": hit_rows(result),
+        "copies": count_copies(result),
         "milliseconds": round(result.timings.get("total", 0)),
         "more": MOST_RESULTS if more else None,
         "only_near": asked.mode == Mode.HYBRID and is_only_near(result),

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from retrieval.arms import search_queries
 from retrieval.core.query import ParsedQuery, clean, parse_query
-from retrieval.core.types import Candidate, Mode
+from retrieval.core.types import Candidate, Hit, Mode
 from retrieval.database import in_database
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import list_notes
@@ -70,8 +70,8 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
         facts = await in_database(scope_facts, scope)
         reasons += [await _in_arm(mode, parsed, note, facts, scope) for mode in _ARMS]
     found = await search_notes(query, scope=scope, mode=Mode.HYBRID, limit=MOST_RESULTS)
-    ranks = [number for number, hit in enumerate(found.hits, 1) if hit.note_id == note.pk]
-    rank = ranks[0] if ranks else None
+    rank = next((number for number, hit in enumerate(found.hits, 1) if _shows(hit, note)), None)
+    reasons += _copied(rank, note, found.hits)
     reasons += _outranked(rank, [hit.title for hit in found.hits if hit.note_id != note.pk])
     return Why(note, rank, tuple(reasons))
 
@@ -95,6 +95,17 @@ async def why_not_for(person: User, vault: Vault, name: str, query: str, *, scop
     found = await why_not_found(vault, note.path, query, scope=theirs)
     text = _("%(who)s may read it.") % {"who": who}
     return replace(found, reasons=(Reason("good", text), *found.reasons))
+
+
+def _shows(hit: Hit, note: Note) -> bool:
+    return note.pk in (hit.note_id, *(copy.note_id for copy in hit.also_in))
+
+
+def _copied(rank: int | None, note: Note, hits: Sequence[Hit]) -> Iterator[Reason]:
+    """That another note says the same, and stands for it among the results."""
+    if rank is not None and hits[rank - 1].note_id != note.pk:
+        text = _("“%(path)s” says the same: one result shows both, with this one as “also in”.")
+        yield Reason("good", text % {"path": hits[rank - 1].path})
 
 
 def _outranked(rank: int | None, others: Sequence[str]) -> Iterator[Reason]:

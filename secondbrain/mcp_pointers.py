@@ -15,7 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from retrieval.core.snippets import SNIPPET_LENGTH, plain_text
-from retrieval.core.types import Hit
+from retrieval.core.types import Copy, Hit
 from secondbrain.mcp_arguments import ToolRefused
 from vault.access import notes_in, scope_for
 from vault.core.places import Place, read_place
@@ -31,6 +31,8 @@ from vault.sections import (
 )
 
 MOST_LISTED = 60
+# A reader of one has read them all.
+_COPIES_NAMED = 3
 _POINTER = re.compile(r"(?P<note>[0-9]{1,18})(?P<rest>[#@].*)", re.DOTALL)
 
 
@@ -52,7 +54,19 @@ def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
         "section_tokens": estimate_tokens(section.text) if section else 0,
         "date": hit.day.isoformat(),
     }
-    return row | {name: said for name, said in hit.standing.items() if said}
+    row |= {name: said for name, said in hit.standing.items() if said}
+    return row | ({"also_in": also_in(hit.also_in)} if hit.also_in else {})
+
+
+def also_in(copies: Sequence[Copy]) -> list[str]:
+    """Vault and file of the notes that say the same, a few of them by name."""
+    named = [
+        BETWEEN.join((copy.vault_slug, copy.path))
+        + (" (no longer holds)" if copy.is_outdated else "")
+        for copy in copies[:_COPIES_NAMED]
+    ]
+    left = len(copies) - len(named)
+    return [*named, f"and {left} more"] if left else named
 
 
 def _snippet(note: Note, hit: Hit) -> str:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from retrieval.core.copies import what_is_said
 from retrieval.core.types import Candidate, Knobs
-
-# Two texts whose word triples overlap this much say the same: a template filled twice, a
-# note and its copy. 0.85 leaves two versions of a text that differ in a sentence apart.
-NEAR_DUPLICATE = 0.85
-_SHINGLE = 3
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +21,12 @@ class Piece:
     tokens: int
     content: str = ""
     heading_path: Sequence[str] = ()
+
+    @property
+    def said(self) -> str:
+        """What it says, to be compared with what others say."""
+        title = self.heading_path[0] if self.heading_path else ""
+        return what_is_said(self.content, title=title, heading_path=self.heading_path)
 
 
 @dataclass(slots=True)
@@ -67,36 +67,32 @@ def plan_passages(
 ) -> list[Group]:
     """Groups of pieces, best first, at most `knobs.passages` and `knobs.token_budget`.
 
-    `pieces` (by chunk id) holds the winners and their neighbours. A winner that says what
-    a better one said is left out; one that does not fit the budget makes room for a
-    smaller one; winners side by side become one passage. What is left of the budget goes
-    to neighbours, best passage first.
+    `pieces` (by chunk id) holds the winners, which say different things, and their
+    neighbours. A winner that does not fit the budget makes room for a smaller one; winners
+    side by side become one passage. What is left of the budget goes to neighbours that say
+    something new, best passage first.
     """
     groups = _groups_of_winners(winners, pieces, knobs)
     room = knobs.token_budget - sum(group.tokens for group in groups)
     by_place = {(piece.note_id, piece.ordinal): piece for piece in pieces.values()}
     taken = {piece.chunk_id for group in groups for piece in group.pieces}
+    said = {piece.said for group in groups for piece in group.pieces} - {""}
     for group in groups:
         for neighbour in _neighbours(group, by_place, knobs.neighbours):
             if neighbour.chunk_id in taken or neighbour.tokens > room:
                 continue
-            if group.touches(neighbour):
+            if group.touches(neighbour) and neighbour.said not in said:
                 group.pieces.append(neighbour)
                 taken.add(neighbour.chunk_id)
+                said.add(neighbour.said)
                 room -= neighbour.tokens
     return _join_touching(groups)
-
-
-def is_near_duplicate(one: str, other: str) -> bool:
-    """Whether two texts share at least NEAR_DUPLICATE of their word triples (Jaccard)."""
-    return _overlap(_shingles(one), _shingles(other)) >= NEAR_DUPLICATE
 
 
 def _groups_of_winners(
     winners: Sequence[Candidate], pieces: Mapping[int, Piece], knobs: Knobs
 ) -> list[Group]:
     groups: list[Group] = []
-    seen: list[frozenset[str]] = []
     spent = 0
     for winner in winners:
         piece = pieces.get(winner.chunk_id)
@@ -105,10 +101,6 @@ def _groups_of_winners(
         host = next((group for group in groups if group.touches(piece)), None)
         if host is None and len(groups) == knobs.passages:
             continue
-        shingles = _shingles(piece.content)
-        if any(_overlap(shingles, other) >= NEAR_DUPLICATE for other in seen):
-            continue
-        seen.append(shingles)
         spent += _cost(piece, knobs, is_first=not groups)
         if host is None:
             groups.append(Group(winner, [piece]))
@@ -149,20 +141,6 @@ def _join_touching(groups: Sequence[Group]) -> list[Group]:
 
 def _are_side_by_side(one: Group, other: Group) -> bool:
     return any(one.touches(piece) for piece in other.pieces)
-
-
-def _shingles(text: str) -> frozenset[str]:
-    """Word triples; of a text of one or two words, the text."""
-    words = _WORD.findall(text.casefold())
-    if len(words) < _SHINGLE:
-        return frozenset([" ".join(words)])
-    return frozenset(
-        " ".join(words[start : start + _SHINGLE]) for start in range(len(words) - _SHINGLE + 1)
-    )
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other)
 
 
 def fit_texts(

@@ -95,13 +95,26 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """Another note that says the same as a passage, and where in its body. `is_outdated`: it
+    says of itself that it no longer holds."""
+
+    note_id: int
+    vault_slug: str
+    path: str
+    title: str
+    span: tuple[int, int]
+    is_outdated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """Numbered text for the model and the reader, with its exact place in the note.
 
     `text` is the stored text of `start..end` in the note's body (characters); `arms` are
     the arms that found it, such as ("keyword 1", "meaning 3", "title"), or the passage that
     embeds or links to its note: ("linked from [2]",). `updated` is when its file changed,
-    `day` the day the note is of.
+    `day` the day the note is of. `also_in`: notes that say the same, which were left out.
     """
 
     number: int
@@ -121,6 +134,7 @@ class Passage:
     updated: datetime
     day: date
     properties: dict[str, Any] = field(default_factory=dict)
+    also_in: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +159,8 @@ class Hit:
     the place of the passage in the note's body, `around` that of its sentences which tell
     most of what was asked. Of code the snippet has lines. `updated` is when its file changed,
     `day` the day the note is of. `rank` counts from 1. `summary` is
-    a model's line about the passage, where the vault has such lines.
+    a model's line about the passage, where the vault has such lines. `also_in`: other notes
+    whose passage says the same.
     """
 
     rank: int
@@ -166,6 +181,7 @@ class Hit:
     summary: str = ""
     around: Place | None = None
     is_code: bool = False
+    also_in: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

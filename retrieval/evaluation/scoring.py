@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 
 from providers.models import EmbeddingModel
 from retrieval.core.metrics import DEPTH, Scores, mean, mean_by, percentile, score
-from retrieval.core.types import Knobs
+from retrieval.core.types import Hit, Knobs
 from retrieval.models import EvalQuestion
 from retrieval.search import search_notes
 from vault.core.types import Scope
@@ -139,7 +139,8 @@ def _ask(
         serving=serving,
     )
     ms = round((time.monotonic() - started) * 1000, 1)
-    ranked = [hit.path for hit in found.hits if hit.path not in left_out][:DEPTH]
+    counted = (path for hit in found.hits for path in _counted(hit, question, left_out))
+    ranked = list(dict.fromkeys(counted))[:DEPTH]
     places = {path: rank for rank, path in enumerate(ranked, 1)}
     return Answered(
         asked=question,
@@ -151,3 +152,10 @@ def _ask(
             (arm.reason for arm in found.arms if arm.name == "meaning" and not arm.ran), ""
         ),
     )
+
+
+def _counted(hit: Hit, question: Asked, left_out: frozenset[str]) -> list[str]:
+    """The path that a hit counts as, and those of its copies that answer the question too."""
+    copies = [copy.path for copy in hit.also_in if copy.path in question.relevant]
+    lead = [hit.path] if hit.path in question.relevant or not copies else []
+    return [path for path in (*lead, *copies) if path not in left_out]

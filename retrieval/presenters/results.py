@@ -11,10 +11,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from retrieval.core.filters import as_filter, take_filters, without_filter
-from retrieval.core.types import Arm, Hit, SearchResult
+from retrieval.core.types import Arm, Copy, Hit, SearchResult
 from retrieval.forms import Asked, Unreadable
 from retrieval.presenters.words import found_by
 from vault.core.places import Place
+
+# Of one passage: a line of them.
+_COPIES_SHOWN = 3
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:
@@ -42,9 +45,20 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyLink:
+    """Another note that says the same. `place`: its path, with its vault's name where that is
+    another one's."""
+
+    place: str
+    url: str
+    is_outdated: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HitRow:
     """One result of the page. `places`: vault, folders and headings, outermost first;
-    `summary`: what the passage says, in a line of a model's."""
+    `summary`: what the passage says, in a line of a model's; `copies` are listed, `more_copies`
+    are behind a click."""
 
     title: str
     url: str
@@ -56,6 +70,8 @@ class HitRow:
     status: str
     summary: str = ""
     is_code: bool = False
+    copies: tuple[CopyLink, ...] = ()
+    more_copies: tuple[CopyLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +137,12 @@ def is_only_near(result: SearchResult) -> bool:
     )
 
 
+def count_copies(result: SearchResult) -> int:
+    """How many notes were found that have no row of their own."""
+    rows = {hit.note_id for hit in result.hits}
+    return len({copy.note_id for hit in result.hits for copy in hit.also_in} - rows)
+
+
 def hit_rows(result: SearchResult) -> list[HitRow]:
     """Rows for the template, which escapes every text in them."""
     return [_hit_row(hit) for hit in result.hits]
@@ -137,10 +159,10 @@ def segments(text: str, marks: Sequence[tuple[int, int]]) -> tuple[Segment, ...]
     return tuple(piece for piece in pieces if piece.text)
 
 
-def note_url(hit: Hit) -> str:
+def note_url(place: Hit | Copy) -> str:
     """The note's page at the passage that was found."""
-    start, end = hit.span
-    address = reverse("note", args=[hit.vault_slug, hit.path])
+    start, end = place.span
+    address = reverse("note", args=[place.vault_slug, place.path])
     return f"{address}?{urlencode({'span': f'{start}-{end}'})}" if end > start else address
 
 
@@ -159,12 +181,28 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "updated_at": hit.updated.isoformat(),
         "date": hit.day.isoformat(),
         **hit.standing,
+        "also_in": [_copy_json(copy) for copy in hit.also_in],
+    }
+
+
+def _copy_json(copy: Copy) -> dict[str, Any]:
+    return {
+        "note_id": copy.note_id,
+        "vault": copy.vault_slug,
+        "path": copy.path,
+        "title": copy.title,
+        "span": list(copy.span),
+        "outdated": copy.is_outdated,
     }
 
 
 def _hit_row(hit: Hit) -> HitRow:
     folders = hit.path.split("/")[:-1]
     headings = [heading for heading in hit.heading_path if heading != hit.title]
+    copies = tuple(
+        CopyLink(_path_beside(hit, copy), note_url(copy), is_outdated=copy.is_outdated)
+        for copy in hit.also_in
+    )
     return HitRow(
         title=hit.title,
         url=note_url(hit),
@@ -176,4 +214,15 @@ def _hit_row(hit: Hit) -> HitRow:
         status=hit.standing["status"][:80],
         summary=hit.summary,
         is_code=hit.is_code,
+        copies=copies[:_COPIES_SHOWN],
+        more_copies=copies[_COPIES_SHOWN:],
     )
+
+
+def _path_beside(hit: Hit, copy: Copy) -> str:
+    return copy.path if copy.vault_slug == hit.vault_slug else named_path(copy)
+
+
+def named_path(place: Hit | Copy) -> str:
+    """A note where several vaults are read: "team/Ops/Pumps.md"."""
+    return f"{place.vault_slug}/{place.path}"

@@ -90,6 +90,23 @@ def test_a_search_gives_pointers_with_what_following_them_costs(library: Cast) -
     )
 
 
+def test_copies_are_one_pointer_that_names_a_few_of_them(library: Cast) -> None:
+    for number in range(5):
+        write_markdown(
+            library.vault, f"Old/{number}.md", "# Valves\n\nThe red valve of the mill.\n"
+        )
+    reply = call(library.owner, "search", query="red valve", limit=20)
+    names = [row["breadcrumb"] for row in reply["results"] if "Valves" in row["breadcrumb"]]
+    assert len(names) == 1
+    said = next(row["also_in"] for row in reply["results"] if row["breadcrumb"] == names[0])
+    assert len(said) == 4
+    assert said[-1] == "and 2 more"
+    files = {"Ops/Valves.md", *(f"Old/{number}.md" for number in range(5))}
+    told = {each.removeprefix("team > ") for each in said[:3]}
+    assert told <= files
+    assert not any(path in names[0] for path in told)
+
+
 def test_around_a_hit_only_a_few_sentences_are_read_and_more_is_a_pointer_away(
     library: Cast,
 ) -> None:

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import Given, Unreadable, read_asked
-from retrieval.presenters.results import result_json
+from retrieval.presenters.results import named_path, result_json
 from retrieval.search import search_notes
 
 
@@ -62,8 +62,10 @@ class Command(BaseCommand):
 
     def _print(self, result: SearchResult) -> None:
         for hit in result.hits:
-            self.stdout.write(f"{hit.rank:3} {hit.vault_slug}/{hit.path}  ({', '.join(hit.arms)})")
+            self.stdout.write(f"{hit.rank:3} {named_path(hit)}  ({', '.join(hit.arms)})")
             self.stdout.write(f"    {hit.snippet}")
+            if hit.also_in:
+                self.stdout.write(f"    also in: {', '.join(map(named_path, hit.also_in))}")
         for notice in result.notices:
             self.stderr.write(notice)
 

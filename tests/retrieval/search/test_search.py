@@ -99,7 +99,7 @@ def test_a_search_takes_a_fixed_number_of_queries(library: Cast, model: Embeddin
     embed(library.vault, model)
     second = make_vault("second", owner=library.owner)
     for number in range(6):
-        write_note(second, f"{number}.md", "The pump and the payroll of the garden.")
+        write_note(second, f"{number}.md", f"The pump and the payroll of the garden {number}.")
     embed(second, model)
     scope = scope_for(library.owner)
     with CaptureQueriesContext(connection) as captured:
@@ -157,14 +157,14 @@ def test_long_and_deep_queries_are_cut_and_answered(library: Cast, query: str) -
 
 
 def test_a_note_that_was_replaced_comes_after_the_one_that_replaced_it(cast: Cast) -> None:
-    text = "Thirty days of leave for the zelmira team."
+    text = "Thirty days of leave for the zelmira team, says {}."
     for path, properties in (
         ("a old.md", {"superseded_by": "[[d new]]"}),
         ("b status.md", {"status": "Deprecated"}),
         ("c past.md", {"valid_until": "2020-01-01"}),
         ("d new.md", {"status": "current", "valid_until": "2999-01-01"}),
     ):
-        write_note(cast.vault, path, text, title=path, properties=properties)
+        write_note(cast.vault, path, text.format(path), title=path, properties=properties)
     result = search(cast.owner, "leave of the zelmira team")
     assert paths(result)[0] == "d new.md"
     assert set(paths(result)) == {"a old.md", "b status.md", "c past.md", "d new.md"}

@@ -1,0 +1,132 @@
+"""Passages that say the same in several notes: told once, with where else they stand.
+
+Texts are the same when their words are, in one order, under the same headings: blanks, case,
+kinds of quotes and the marks at the end of words do not count, and nothing else is passed
+over. One word, number or sign may be all that matters: a version, a date, a "not".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from retrieval.core.types import Candidate
+
+# A shorter text says little: what its note is about stands in the title, which must be the
+# same then. "To be written." is no copy of another "To be written.".
+_SAYS_ENOUGH = 40
+_BULLET = re.compile(r"^[ \t]*[*+-](?=[ \t])", re.MULTILINE)
+_QUOTES = "\"'“”„‟«»‹›‘’‚‛"
+_BEFORE = _QUOTES + "("
+_AFTER = _QUOTES + ").,;:…。、，；："
+_DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‑": "-", "’": "'"})
+_WORD = re.compile(r"\w+")
+
+
+def what_is_said(content: str, *, title: str, heading_path: Sequence[str]) -> str:
+    """A text that is equal for two passages exactly when they say the same; "" for one that
+    says nothing. The title of its note counts for a short passage alone."""
+    text = _BULLET.sub("-", unicodedata.normalize("NFC", content)).translate(_DASHES)
+    words = (word.lstrip(_BEFORE).rstrip(_AFTER) for word in text.casefold().split())
+    said = " ".join(filter(None, words))
+    if not said:
+        return ""
+    name = title.casefold()
+    folded = [heading.casefold() for heading in heading_path]
+    below = folded[1:] if folded[:1] == [name] else folded
+    above = [name] if len(said) < _SAYS_ENOUGH else []
+    return "\n".join([*above, *below, said])
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A candidate, what its passage says (`what_is_said`), and its note."""
+
+    candidate: Candidate
+    said: str
+    title: str
+    path: str
+    modified: datetime
+    is_outdated: bool = False
+
+    @property
+    def note_id(self) -> int:
+        return self.candidate.note_id
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A passage, and the other notes that say the same, whoever would lead next first."""
+
+    lead: Telling
+    others: tuple[Telling, ...] = ()
+
+
+def families(tellings: Iterable[Telling], *, asked: Sequence[str]) -> list[Family]:
+    """Every passage once, in the place of its best candidate, each note once in a family.
+
+    It is led by the note that the query names, then by one that still holds, whose path has
+    more of the words `asked`, that changed last, that came first. Notes that the query names by
+    different titles are no copies: both were asked for.
+    """
+    words = {word.casefold() for word in asked}
+    groups: dict[object, list[Telling]] = {}
+    for place, telling in enumerate(tellings):
+        members = groups.setdefault(telling.said or place, [])
+        if all(member.note_id != telling.note_id for member in members):
+            members.append(telling)
+    parts = [part for members in groups.values() for part in _by_name(members)]
+    return [_family(part, words) for part in parts]
+
+
+def one_a_note(found: Sequence[Family]) -> list[Family]:
+    """The families that tell something new, best first, led by a different note each.
+
+    Every note of `found` leads one or is among its `others`, and leads one when it alone says
+    something.
+    """
+    leading: set[int] = set()
+    known: set[int] = set()
+    kept: list[Family] = []
+    for family in found:
+        members = [family.lead, *family.others]
+        notes = {member.note_id for member in members}
+        is_told = bool(notes & leading)
+        fresh = [m for m in members if m.note_id not in known] if is_told else members
+        known |= notes
+        if fresh:
+            lead = fresh[0]
+            leading.add(lead.note_id)
+            kept.append(Family(lead, tuple(m for m in members if m is not lead)))
+    return kept
+
+
+def _by_name(members: list[Telling]) -> list[list[Telling]]:
+    """`members`, apart where the query names notes by several titles; the others go with the
+    first of those."""
+    named = list(dict.fromkeys(m.title.casefold() for m in members if m.candidate.exact))
+    if len(named) < 2:
+        return [members]
+    parts: dict[str, list[Telling]] = {title: [] for title in named}
+    for member in members:
+        title = member.title.casefold() if member.candidate.exact else named[0]
+        parts[title].append(member)
+    return list(parts.values())
+
+
+def _family(members: Sequence[Telling], words: set[str]) -> Family:
+    def place(telling: Telling) -> tuple[bool, bool, int, float, int]:
+        named = words & set(_WORD.findall(telling.path.casefold()))
+        return (
+            not telling.candidate.exact,
+            telling.is_outdated,
+            -len(named),
+            -telling.modified.timestamp(),
+            telling.note_id,
+        )
+
+    lead, *others = sorted(members, key=place)
+    return Family(lead, tuple(others))
