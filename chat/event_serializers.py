@@ -100,6 +100,16 @@ class _ArmSerializer(serializers.Serializer[Any]):
     path = serializers.CharField(allow_blank=True, help_text="how it looked: exact, index, …")
 
 
+class CopyOfPassageSerializer(serializers.Serializer[Any]):
+    """Another note that said the same as a passage, and was left out for that."""
+
+    vault = serializers.CharField(help_text="slug")
+    path = serializers.CharField()
+    title = serializers.CharField()
+    url = serializers.CharField()
+    outdated = serializers.BooleanField(help_text="its note said that it no longer holds")
+
+
 class PassageSerializer(serializers.Serializer[Any]):
     """A passage that the answer may cite by its number."""
 
@@ -119,6 +129,7 @@ class PassageSerializer(serializers.Serializer[Any]):
     status = serializers.CharField(allow_blank=True)
     superseded_by = serializers.CharField(allow_blank=True)
     valid_until = serializers.CharField(allow_blank=True)
+    also_in = CopyOfPassageSerializer(many=True)
 
 
 class CitationSerializer(serializers.Serializer[Any]):

@@ -148,6 +148,9 @@ class CompletionSourceSerializer(serializers.Serializer[Any]):
     date = serializers.DateField(allow_null=True)
     status = serializers.CharField(allow_blank=True)
     superseded_by = serializers.CharField(allow_blank=True)
+    also_in = serializers.ListField(
+        child=serializers.CharField(), help_text="vault and path of notes that said the same"
+    )
     valid_until = serializers.CharField(allow_blank=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from retrieval.core.standing import STANDING, standing_of
 from retrieval.core.types import Arm, Passage, Retrieval
 from vault.access import User
 from vault.core.headings import path_at
+from vault.core.types import Scope
 from vault.models import Note, Vault
 from vault.note_page import CitedText
 
@@ -37,12 +38,12 @@ def save_sources(message_id: Any, retrieval: Retrieval) -> list[Source]:
 def add_sources(message_id: Any, passages: Sequence[Passage]) -> list[Source]:
     """Keep further passages under the message, with the numbers they have."""
     slugs = {passage.vault_slug for passage in passages}
+    slugs |= {copy.vault_slug for passage in passages for copy in passage.also_in}
     vaults = {vault.slug: vault for vault in Vault.objects.filter(slug__in=slugs)}
     note_ids = {passage.note_id for passage in passages}
     notes = {note.pk: note for note in Note.objects.filter(pk__in=note_ids)}
     return Source.objects.bulk_create(
-        _row(message_id, passage, vaults.get(passage.vault_slug), notes.get(passage.note_id))
-        for passage in passages
+        _row(message_id, passage, vaults, notes.get(passage.note_id)) for passage in passages
     )
 
 
@@ -75,8 +76,9 @@ def quotable(source: Source) -> Quotable:
     )
 
 
-def passage_json(source: Source) -> dict[str, Any]:
-    """A passage as the `sources` event and the thread show it."""
+def passage_json(source: Source, readable: Scope) -> dict[str, Any]:
+    """A passage as the `sources` event and the thread show it. Of the notes that said the same
+    only those that `readable` opens are named."""
     shown = quotable(source)
     return {
         "number": source.number,
@@ -93,6 +95,17 @@ def passage_json(source: Source) -> dict[str, Any]:
         "updated": source.note_updated.isoformat() if source.note_updated else None,
         "date": source.note_day.isoformat() if source.note_day else None,
         **{name: source.standing.get(name, "") for name in STANDING},
+        "also_in": [
+            {
+                "vault": copy["vault"],
+                "path": copy["path"],
+                "title": copy["title"],
+                "url": note_url(copy["vault"], copy["path"]),
+                "outdated": copy["outdated"],
+            }
+            for copy in source.also_in
+            if readable.opens(copy["vault_id"], copy["path"])
+        ],
     }
 
 
@@ -116,11 +129,27 @@ def arms_json(arms: Sequence[Arm]) -> list[dict[str, Any]]:
     ]
 
 
-def _row(message_id: Any, passage: Passage, vault: Vault | None, note: Note | None) -> Source:
+def _copies_json(passage: Passage, vaults: Mapping[str, Vault]) -> list[dict[str, Any]]:
+    return [
+        {
+            "vault_id": vaults[copy.vault_slug].pk,
+            "vault": copy.vault_slug,
+            "path": copy.path,
+            "title": copy.title,
+            "outdated": copy.is_outdated,
+        }
+        for copy in passage.also_in
+        if copy.vault_slug in vaults
+    ]
+
+
+def _row(
+    message_id: Any, passage: Passage, vaults: Mapping[str, Vault], note: Note | None
+) -> Source:
     return Source(
         message_id=message_id,
         number=passage.number,
-        vault=vault,
+        vault=vaults.get(passage.vault_slug),
         note=note,
         chunk_id=passage.chunk_ids[0] if passage.chunk_ids else None,
         path=passage.path,
@@ -135,4 +164,5 @@ def _row(message_id: Any, passage: Passage, vault: Vault | None, note: Note | No
         note_updated=passage.updated,
         note_day=passage.day,
         standing=standing_of(passage.properties),
+        also_in=_copies_json(passage, vaults),
     )

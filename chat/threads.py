@@ -89,7 +89,7 @@ def message_json(message: Message, readable: Scope, *, is_lost: bool) -> dict[st
         "calls": message.calls,
         "notices": message.notices,
         "citations": [citation.as_json() for citation in rendered.citations],
-        "sources": [passage_json(source) for source in sources],
+        "sources": [passage_json(source, readable) for source in sources],
         "hidden_sources": _hidden(message, readable),
         "retrieval_run": message.retrieval_run_id,
         "tool_use": message.tool_use,

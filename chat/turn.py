@@ -64,8 +64,8 @@ async def run_turn(
     tell_sources = partial(
         _sourced,
         options,
-        retrieval,
-        notices,
+        replace(retrieval, notices=notices),
+        readable=await in_database(_scope, turn, options),
         meanings=providing.meanings,
         abstain=partial(_abstain, turn, retrieval, searched) if _is_strict(options) else None,
     )
@@ -228,18 +228,18 @@ def _prompt(
 def _sourced(
     options: TurnOptions,
     retrieval: Retrieval,
-    notices: Sequence[str],
     sources: Sequence[Source],
     *,
+    readable: Scope,
     meanings: Meanings,
     abstain: Abstain | None,
 ) -> Sourced:
     data = {
         "queries": list(retrieval.queries),
-        "passages": [passage_json(source) for source in sources],
+        "passages": [passage_json(source, readable) for source in sources],
         "arms": arms_json(retrieval.arms),
         "timings": dict(retrieval.timings),
-        "notices": list(notices),
+        "notices": list(retrieval.notices),
         "searched": list(retrieval.searched_vaults),
         "mode": options.mode,
         "model": str(options.model),

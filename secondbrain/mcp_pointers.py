@@ -15,7 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from retrieval.core.snippets import SNIPPET_LENGTH, plain_text
-from retrieval.core.types import Copy, Hit
+from retrieval.core.types import Hit
 from secondbrain.mcp_arguments import ToolRefused
 from vault.access import notes_in, scope_for
 from vault.core.places import Place, read_place
@@ -55,18 +55,20 @@ def _pointer_json(note: Note, hit: Hit) -> dict[str, Any]:
         "date": hit.day.isoformat(),
     }
     row |= {name: said for name, said in hit.standing.items() if said}
-    return row | ({"also_in": also_in(hit.also_in)} if hit.also_in else {})
+    return row | copies_named([(c.vault_slug, c.path, c.is_outdated) for c in hit.also_in])
 
 
-def also_in(copies: Sequence[Copy]) -> list[str]:
-    """Vault and file of the notes that say the same, a few of them by name."""
+def copies_named(copies: Sequence[tuple[str, str, bool]]) -> dict[str, list[str]]:
+    """`also_in`: a few of the notes that say the same, each of (vault, path, whether it is
+    outdated), by vault and file; empty where there are none."""
+    if not copies:
+        return {}
     named = [
-        BETWEEN.join((copy.vault_slug, copy.path))
-        + (" (no longer holds)" if copy.is_outdated else "")
-        for copy in copies[:_COPIES_NAMED]
+        BETWEEN.join((slug, path)) + (" (no longer holds)" if is_outdated else "")
+        for slug, path, is_outdated in copies[:_COPIES_NAMED]
     ]
     left = len(copies) - len(named)
-    return [*named, f"and {left} more"] if left else named
+    return {"also_in": [*named, f"and {left} more"] if left else named}
 
 
 def _snippet(note: Note, hit: Hit) -> str:

@@ -25,6 +25,7 @@ from retrieval.search import search_notes
 from secondbrain.mcp_arguments import ToolRefused, flag_of, names_of, number_of, text_of
 from secondbrain.mcp_pointers import (
     breadcrumb,
+    copies_named,
     note_of,
     pointer_to,
     pointers_of,
@@ -237,6 +238,12 @@ def _sources(
                     "breadcrumb": breadcrumb(note, path),
                     "date": passage["date"],
                     **{name: passage[name] for name in STANDING if passage[name]},
+                    **copies_named(
+                        [
+                            (copy["vault"], copy["path"], copy["outdated"])
+                            for copy in passage["also_in"]
+                        ]
+                    ),
                 }
             )
     return rows

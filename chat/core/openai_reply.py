@@ -209,6 +209,7 @@ class Reply:
                 "status": each["status"],
                 "superseded_by": each["superseded_by"],
                 "valid_until": each["valid_until"],
+                "also_in": [f"{copy['vault']}/{copy['path']}" for copy in each["also_in"]],
             }
             for each in self._passages
         ]

@@ -197,6 +197,7 @@ class Source(models.Model):
     standing = models.JSONField(
         default=dict, help_text=_("What the note said of how far it holds.")
     )
+    also_in = models.JSONField(default=list, help_text=_("Notes that said the same, left out."))
 
     class Meta:
         ordering = ["number"]

@@ -12,10 +12,13 @@ from django.db.models import F
 from django.db.models.functions import StrIndex
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from chat.models import Source
 from retrieval.core.snippets import plain_text
 from retrieval.core.standing import outdated_by
+
+_COPIES_NAMED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class NoteNow:
 
 @dataclass(frozen=True, slots=True)
 class SourceCard:
-    """A numbered passage. `where` is the vault and the heading path, in one line."""
+    """A numbered passage. `where` is the vault and the heading path, in one line; `also_in` the
+    notes that said the same, in another."""
 
     number: int
     title: str
@@ -44,6 +48,7 @@ class SourceCard:
     day: date | None
     quote: str = ""
     now: NoteNow = NoteNow()
+    also_in: str = ""
 
     @property
     def snippet(self) -> str:
@@ -77,6 +82,7 @@ def source_card(source: dict[str, Any], *, quote: str, now: NoteNow | None) -> S
         day=date.fromisoformat(source["date"]) if source["date"] else None,
         quote=quote,
         now=now or NoteNow(),
+        also_in=_copies(source),
     )
 
 
@@ -123,6 +129,22 @@ def _flag(properties: Mapping[str, Any]) -> str:
     if name == "valid_until":
         return _("Valid until {day}").format(day=value)
     return _("Status: {status}").format(status=value) if name else ""
+
+
+def _copies(source: dict[str, Any]) -> str:
+    """The first few by name: a card has no room for more."""
+    copies = source["also_in"]
+    named = ", ".join(
+        copy["path"] if copy["vault"] == source["vault"] else f"{copy['vault']}/{copy['path']}"
+        for copy in copies[:_COPIES_NAMED]
+    )
+    left = len(copies) - _COPIES_NAMED
+    if left > 0:
+        return ngettext("%(named)s and %(left)d more", "%(named)s and %(left)d more", left) % {
+            "named": named,
+            "left": left,
+        }
+    return named
 
 
 def _headings(source: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from chat.core.asking import Ask
 from chat.history import open_turn
 from chat.models import Message
+from chat.presenters.cards import source_card
 from chat.sources import (
     arms_json,
     note_url,
@@ -16,10 +17,11 @@ from chat.sources import (
     quotables_of,
     save_sources,
 )
-from retrieval.core.types import Arm, Retrieval
+from retrieval.core.types import Arm, Copy, Retrieval
 from tests.cast import Cast
 from tests.chat.world import PUMP, make_passage
-from vault.models import Note
+from vault.access import User, scope_for
+from vault.models import Note, VaultMember
 
 
 def retrieval(cast: Cast) -> Retrieval:
@@ -45,7 +47,7 @@ def test_passages_are_kept_in_order_with_their_note(cast: Cast) -> None:
 
 def test_a_passage_is_shown_with_all_that_a_reader_asks_for(cast: Cast) -> None:
     source = save_sources(open_answer(cast).pk, retrieval(cast))[0]
-    assert passage_json(source) == {
+    assert passage_json(source, scope_for(cast.mate)) == {
         "number": 1,
         "title": "Pump 1",
         "path": "Notes/Pump 1.md",
@@ -62,7 +64,49 @@ def test_a_passage_is_shown_with_all_that_a_reader_asks_for(cast: Cast) -> None:
         "status": "",
         "superseded_by": "",
         "valid_until": "",
+        "also_in": [],
     }
+
+
+def test_of_the_notes_that_said_the_same_only_those_are_named_that_the_reader_may_open(
+    cast: Cast,
+) -> None:
+    copies = (
+        Copy(11, "team", "Old/Pump.md", "Pump", (0, 5)),
+        Copy(12, "team", "Closed/Pump.md", "Pump", (0, 5)),
+        Copy(13, "foreign", "Pump.md", "Pump", (0, 5), is_outdated=True),
+    )
+    passage = make_passage(cast.vault, also_in=copies)
+    found = Retrieval(("q",), (passage,), (), {}, ("team", "foreign"))
+    source = save_sources(open_answer(cast).pk, found)[0]
+
+    def named(user: User) -> list[tuple[str, str]]:
+        also_in = passage_json(source, scope_for(user))["also_in"]
+        return [(each["vault"], each["path"]) for each in also_in]
+
+    assert named(cast.mate) == [("team", "Old/Pump.md"), ("team", "Closed/Pump.md")]
+    member = VaultMember.objects.filter(vault=cast.vault, user=cast.mate)
+    member.update(hidden_folders=["Closed"])
+    assert named(cast.mate) == [("team", "Old/Pump.md")]
+    assert named(cast.outsider) == [("foreign", "Pump.md")]
+    assert passage_json(source, scope_for(cast.outsider))["also_in"][0] == {
+        "vault": "foreign",
+        "path": "Pump.md",
+        "title": "Pump",
+        "url": "/vaults/foreign/notes/Pump.md",
+        "outdated": True,
+    }
+    card = source_card(passage_json(source, scope_for(cast.mate)), quote="", now=None)
+    assert card.also_in == "Old/Pump.md"
+
+
+def test_a_card_names_two_copies_and_counts_the_rest(cast: Cast) -> None:
+    copies = tuple(Copy(n, "team", f"{n}.md", "Pump", (0, 5)) for n in range(5))
+    passage = make_passage(cast.vault, also_in=copies)
+    found = Retrieval(("q",), (passage,), (), {}, ("team",))
+    source = save_sources(open_answer(cast).pk, found)[0]
+    shown = passage_json(source, scope_for(cast.mate))
+    assert source_card(shown, quote="", now=None).also_in == "0.md, 1.md and 3 more"
 
 
 def test_a_note_that_is_gone_is_still_quoted(cast: Cast) -> None:
@@ -72,7 +116,8 @@ def test_a_note_that_is_gone_is_still_quoted(cast: Cast) -> None:
     source = answer.sources.select_related("vault").first()
     assert source is not None
     assert quotable(source).text == PUMP
-    assert (passage_json(source)["vault"], passage_json(source)["url"]) == ("", "")
+    shown = passage_json(source, scope_for(cast.mate))
+    assert (shown["vault"], shown["url"]) == ("", "")
 
 
 def test_addresses_of_strange_paths_are_quoted() -> None:

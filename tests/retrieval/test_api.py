@@ -55,6 +55,7 @@ def test_the_answer_has_the_stable_form(library: Cast) -> None:
             "status": "",
             "superseded_by": "",
             "valid_until": "",
+            "also_in": [],
         }
     ]
     assert answer["arms"]["meaning"] == {"ran": True, "reason": "", "found": 2, "path": "exact"}

@@ -36,7 +36,12 @@ def library(cast: Cast, model: EmbeddingModel) -> Cast:
     """One note that the mate may read, and more that are hidden in HR/."""
     write_note(cast.vault, "Open/Pump.md", "The blue pump stands in the garden.")
     for number in range(30):
-        write_note(cast.vault, f"HR/{CANARY} {number}.md", SENTENCE, aliases=("pump",))
+        write_note(
+            cast.vault,
+            f"HR/{CANARY} {number}.md",
+            f"{SENTENCE} It is {number} m high.",
+            aliases=("pump",),
+        )
     embed(cast.vault, model)
     VaultMember.objects.filter(vault=cast.vault, user=cast.mate).update(hidden_folders=["HR"])
     return cast

@@ -38,6 +38,7 @@ def passage(number: int, **fields: Any) -> dict[str, Any]:
         "status": "",
         "superseded_by": "",
         "valid_until": "",
+        "also_in": [{"vault": "team", "path": "Old/Pumps.md"}],
         **fields,
     }
 
@@ -65,6 +66,7 @@ def test_a_whole_reply_has_the_words_the_marks_and_the_sources() -> None:
     assert whole["usage"] == {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
     assert [(s["n"], s["cited"]) for s in whole["sources"]] == [(1, True), (2, False)]
     assert whole["sources"][0]["url"] == "https://brain.example.com/vaults/team/notes/Pumps.md"
+    assert whole["sources"][0]["also_in"] == ["team/Old/Pumps.md"]
     assert whole["notices"] == ["By words alone."]
     (note,) = whole["choices"][0]["message"]["annotations"]
     place = note["url_citation"]
