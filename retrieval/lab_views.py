@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from retrieval.core.query import clean
+from retrieval.core.query import LONGEST_TYPED, clean
 from retrieval.core.types import Knobs
 from retrieval.evaluation.questions import find_notes
 from retrieval.knob_form import ASSEMBLY, RANKING, KnobForm, describe, knob_form, knob_query
@@ -97,7 +97,7 @@ def _read(request: HttpRequest, vaults: list[Vault], base: Knobs) -> _Wanted:
     slugs = tuple(slug for slug in request.GET.getlist("vault") if slug in may)
     first = knob_form(given, base, names=KNOBS)
     return _Wanted(
-        question=clean(given.get("q", "")),
+        question=clean(given.get("q", ""), most=LONGEST_TYPED),
         scope=scope_for(request.user, slugs or sorted(may)),
         slugs=slugs,
         top=_top(given.get("top", "")),
@@ -185,7 +185,7 @@ def _kept(request: HttpRequest, vaults: list[Vault], base: Knobs) -> dict[str, A
 
 
 def _similar(request: HttpRequest, vaults: list[Vault]) -> dict[str, Any]:
-    name = request.GET.get("like", "").replace("\0", "")[:1000].strip()
+    name = request.GET.get("like", "").replace("\0", "").strip()
     scope = scope_for(request.user, [vault.slug for vault in vaults])
     for vault in vaults:
         found, _missing = find_notes(vault, [name])

@@ -64,7 +64,7 @@ async def search_notes(
         plan = replace(plan, knobs=replace(plan.knobs, depth=deeper_than(depth)))
         outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
     timings = outcome.timings | {"total": _ms(started)}
-    notices = (*_left_out(parsed), *_notices(outcome.arms, mode))
+    notices = (*left_out_notices(parsed), *_notices(outcome.arms, mode))
     return SearchResult(outcome.found.hits, outcome.arms, timings, notices, plan.facts.slugs)
 
 
@@ -207,7 +207,8 @@ def _ranked(
     return sorted([*ranked, *fresh], key=place) if literal else ranked
 
 
-def _left_out(query: ParsedQuery) -> tuple[str, ...]:
+def left_out_notices(query: ParsedQuery) -> tuple[str, ...]:
+    """That the end of a long text is not searched, where it is so."""
     if not query.left_out:
         return ()
     searched = len(query.text)

@@ -92,6 +92,9 @@ def try_sizes_job(job: Job) -> Again | None:
     except ProviderError as error:
         _put_off(job, trial_id, f"{error} {error.mend}")
         raise RetryLater(str(error), seconds=error.retry_after) from error
+    except Exception as error:  # the outer edge of a task: the page says why it waits
+        _put_off(job, trial_id, f"{type(error).__name__}: {error}")
+        raise
     if trial is not None and trial.is_open:
         jobs.report(job, stage="try_sizes", done=trial.done, total=trial.total)
         return Again()

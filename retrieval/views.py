@@ -88,7 +88,7 @@ def search(request: HttpRequest) -> HttpResponse:
 def why(request: HttpRequest) -> HttpResponse:
     """Why a query does not find a note of a vault."""
     vault = readable_vault(request.user, request.GET.get("vault", "").replace("\0", ""))
-    name, query = (request.GET.get(key, "").replace("\0", "")[:1000] for key in ("note", "q"))
+    name, query = (request.GET.get(key, "").replace("\0", "") for key in ("note", "q"))
     who = request.GET.get("who", "").replace("\0", "").strip()[:254]
     is_owner = owned_by(request.user).filter(pk=vault.pk).exists()
     context: dict[str, Any] = {

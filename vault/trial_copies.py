@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
+import structlog
 from auditlog.context import disable_auditlog
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -22,6 +23,8 @@ from vault.locks import Work, only_one
 from vault.models import Note, SizeTrial, Vault
 from vault.reading import Reading, ReadingOptions
 from vault.stored_text import parsed_from_text
+
+log = structlog.get_logger(__name__)
 
 # Notes in one transaction: well under a second of cutting.
 BATCH = 20
@@ -84,10 +87,19 @@ def _copy(copies: Vault, notes: Sequence[Note], options: ReadingOptions) -> None
         return
     made: list[tuple[Note, Reading]] = []
     for note in notes:
-        parsed = parsed_from_text(note, note.body)
         copied = Note(vault=copies, **{name: getattr(note, name) for name in _COPIED})
         copied.links_due = True
-        made.append((copied, Reading(parsed, tuple(chunk_note(parsed, limits=options.limits)))))
+        made.append((copied, _read_again(note, options)))
     write_new_notes(made)
     know_lexemes([copied.pk for copied, _reading in made])
     mark_names_changed(copies.pk)
+
+
+def _read_again(note: Note, options: ReadingOptions) -> Reading:
+    """What the stored text of `note` gives; nothing, on both sides, where it cannot be read."""
+    try:
+        parsed = parsed_from_text(note, note.body)
+        return Reading(parsed, tuple(chunk_note(parsed, limits=options.limits)))
+    except Exception:  # the outer edge: one note never stops a trial
+        log.exception("copy_failed", note=note.pk)
+        return Reading(None)

@@ -65,6 +65,13 @@ def test_every_candidate_is_shown_with_what_each_arm_measured(library: Cast) -> 
     assert "Secret" not in content
 
 
+def test_of_a_long_question_it_says_what_was_searched(library: Cast) -> None:
+    long = f"{QUESTION} " + "It was seen there by somebody. " * 60
+    content = text_of(lab(library.owner, q=long, depth=10))
+    assert f"The message has {len(long.strip()):,}".replace(",", "") in content
+    assert long.strip()[-300:] in content, "what was typed is kept whole"
+
+
 def test_the_number_of_candidates_is_chosen(library: Cast) -> None:
     one = text_of(lab(library.owner, q=QUESTION, top=1))
     assert one.count("place-number") == 1

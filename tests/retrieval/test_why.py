@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,11 @@ def test_a_note_that_is_found_says_where_and_by_which_arm(library: Cast) -> None
 def test_a_note_without_the_words_says_so(library: Cast) -> None:
     html = words_of(library.mate, note="other", q="blue pump")
     assert "no passage of it holds the words" in html
+
+
+def test_of_a_long_query_it_says_what_was_searched(library: Cast) -> None:
+    html = words_of(library.mate, note="Ops/Pumps.md", q="blue pump " * 150)
+    assert re.search(r"Only the first \d+ of 1499 characters of the text were searched", html)
 
 
 def test_an_excluded_note_tells_its_reason(library: Cast) -> None:

@@ -147,9 +147,8 @@ def stored_document(body: str, *, title: str, properties: dict[str, Any]) -> Par
 
 def _blocks(body: str, marks: list[tuple[int, int]]) -> Iterator[Block]:
     """The marks of pages, and the paragraphs between them."""
-    ends = [start for start, _end in marks[1:]] + [len(body)]
-    if not marks or marks[0][0] > 0:
-        yield from _paragraphs(body, 0, marks[0][0] if marks else len(body))
+    yield from _paragraphs(body, 0, marks[0][0] if marks else len(body))
+    ends = [*(start for start, _end in marks[1:]), len(body)][: len(marks)]
     for (start, end), page_end in zip(marks, ends, strict=True):
         yield Block(BlockKind.HEADING, start, end)
         yield from _paragraphs(body, end, page_end)
