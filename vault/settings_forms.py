@@ -45,7 +45,7 @@ class PassageSizesForm(forms.Form):
 
     chunk_tokens = _tokens(_("Passage, tokens"), least=SMALLEST_CHUNK, most=LARGEST_CHUNK)
     chunk_overlap = _tokens(_("Overlap, tokens"), least=0, most=LARGEST_CHUNK // 2)
-    chunk_minimum = _tokens(_("Smallest passage, tokens"), least=0, most=LARGEST_CHUNK // 2)
+    chunk_minimum = _tokens(_("Smallest, tokens"), least=0, most=LARGEST_CHUNK // 2)
 
     def clean(self) -> dict[str, Any]:
         """The overlap leaves each passage something of its own."""
