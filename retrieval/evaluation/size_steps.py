@@ -118,7 +118,7 @@ def _ranked(vault: Vault, text: str, knobs: Knobs) -> list[int]:
     found = async_to_sync(search_notes)(
         text, scope=whole_vault(vault), mode=knobs.mode, limit=RANKED, knobs=knobs
     )
-    return [hit.note_id for hit in found.hits]
+    return [pk for hit in found.hits for pk in (hit.note_id, *(c.note_id for c in hit.also_in))]
 
 
 def _pool_of(trial: SizeTrial) -> list[int]:
