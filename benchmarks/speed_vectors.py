@@ -20,6 +20,8 @@ class Cloud:
 
     def __init__(self, chunks: int, *, seed: int = 2) -> None:
         self.dice = np.random.default_rng(seed)
+        # Their own: with the numbers that passages begin with, question 5 would be note 5.
+        self.asking = np.random.default_rng((seed, 1))
         axes = (np.arange(DIMENSIONS) + _SHIFT) ** -_POWER
         self.spread = np.sqrt(axes / axes.sum()).astype(np.float32)
         self.always = self._parts(1)
@@ -38,10 +40,13 @@ class Cloud:
 
     def question(self, passage: Floats) -> Floats:
         """A question (384,) that `passage` answers."""
-        other = np.sqrt(_ALWAYS) * self.always[0] + np.sqrt(1 - _ALWAYS) * self._parts(1)[0]
+        other = np.sqrt(_ALWAYS) * self.always[0] + np.sqrt(1 - _ALWAYS) * self._noise()
         # `other` is at _ALWAYS to the passage: what is missing comes from the passage itself.
         share = (_ANSWERED - _ALWAYS) / (1 - _ALWAYS)
         return _unit(share * passage + np.sqrt(1 - share**2) * _unit(other))
+
+    def _noise(self) -> Floats:
+        return self.asking.standard_normal(DIMENSIONS, dtype=np.float32) * self.spread
 
     def _parts(self, count: int) -> Floats:
         return self.dice.standard_normal((count, DIMENSIONS), dtype=np.float32) * self.spread

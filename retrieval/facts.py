@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 
 from providers.models import EmbeddingModel
-from retrieval.core.types import EF_SEARCH
+from retrieval.core.types import EF_SEARCH, MOST_EF_SEARCH
 from retrieval.database import keeping_cursor
 from vault.core.types import Scope
 from vault.models import Vault
@@ -18,11 +18,15 @@ from vault.staleness import fingerprint
 from vault.vector_index import index_name
 
 # The cost rule, in rows of an exact scan. An exact scan of a scope reads every vector of it and
-# misses nothing. An index scan looks at EF_SEARCH rows, and where the scope is a part of what the
-# index holds, at so many that the wanted ones are among them; it misses some. One row by the
-# index costs as much as 72 of an exact scan (halfvec, 384 dimensions); for missing nothing twice
-# that is paid. Measured by benchmarks/retrieval_speed.py, scopes of 2,000 to 500,000 passages.
+# misses nothing. An index scan looks at a number of rows (`index_width`), and where the scope is
+# a part of what the index holds, at so many that the wanted ones are among them; it misses some.
+# One row by the index costs as much as 72 of an exact scan (halfvec, 384 dimensions); for missing
+# nothing twice that is paid. Measured by benchmarks/retrieval_speed.py, scopes of 2,000 to
+# 200,000 passages.
 ROWS_A_VISIT = 2 * 72
+# Vectors in an index up to which `ef_search` finds what it should; in a larger one it must look
+# at as many times more: of 200,000 vectors 400 find 0.955, 800 all.
+_LARGE_INDEX = 100_000
 # What the vector arm hands over at least.
 _WANTED = 50
 # Counting rows costs a microsecond for ten. Each vault gets its share of the counting, but at
@@ -34,11 +38,22 @@ _KNOWN = 1_000
 _READABLE = 10_000
 
 
+def index_width(chunks: int, *, indexed: int) -> float:
+    """How many times `ef_search` an index scan must look at, of an index that holds `indexed`
+    vectors, to find the nearest of a scope of `chunks`: 1 or more.
+
+    Of what it looks at only the share of the scope counts, and in a large index the way to the
+    nearest is easier to miss.
+    """
+    share = min(1.0, max(1, chunks) / max(1, indexed))
+    return max(1.0, indexed / _LARGE_INDEX) / share
+
+
 def is_cheaper_exactly(chunks: int, *, indexed: int) -> bool:
     """Whether a scope of `chunks` passages is compared one by one rather than by an index
     that holds `indexed` vectors of it and of others."""
-    visits = max(EF_SEARCH, _WANTED * indexed / max(1, chunks))
-    return chunks <= ROWS_A_VISIT * visits
+    width = min(MOST_EF_SEARCH, EF_SEARCH * index_width(chunks, indexed=indexed))
+    return chunks <= ROWS_A_VISIT * max(width, _WANTED * indexed / max(1, chunks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +77,9 @@ class VaultFacts:
 class ScopeFacts:
     """The vaults, the text configurations present, and how vectors are stored.
 
-    `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `is_most`: the scope is at
-    least half of all there is, as far as the database knows, so that a plan made for any scope is
-    its best one.
+    `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `width`: how many times
+    `ef_search` the index looks at where it is not. `is_most`: the scope is at least half of all
+    there is, as far as the database knows, so that a plan made for any scope is its best one.
     """
 
     vaults: tuple[VaultFacts, ...]
@@ -72,6 +87,7 @@ class ScopeFacts:
     has_halfvec: bool
     has_trigrams: bool
     is_small: bool
+    width: float = 1.0
     is_most: bool = False
 
     @property
@@ -135,6 +151,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
         has_halfvec=any(row.kind == "halfvec" for row in counted.values()),
         has_trigrams=any(row.has_trigrams for row in counted.values()),
         is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
+        width=index_width(sum(known), indexed=indexed) if len(known) == len(sizes) else 1.0,
         is_most=_KNOWN <= stored <= 2 * sum(known),
     )
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from providers.models import EmbeddingModel
 from vault.fields import Vector, vector_literal
-from vault.models import NoteVector
 from vault.staleness import fingerprint
 from vault.vector_index import vector_cast
 
@@ -32,8 +31,6 @@ MOST_NEAR = 100
 RENEW_AFTER = 60.0
 # Notes whose signs are kept: 60 MB with 384 numbers each.
 _MOST_KEPT = 1_000_000
-# Notes of which the mean is taken.
-_SAMPLE = 1_000
 _WORD = np.dtype(np.uint64)
 
 
@@ -59,7 +56,8 @@ class _Signs:
 
 _Space = tuple[int, str]
 _kept: OrderedDict[tuple[_Space, int], _Signs] = OrderedDict()
-# The mean of a model's vectors: signs of what all of them share say nothing.
+# The mean of a model's vectors: signs of what all of them share say nothing. Taken once, since
+# signs by two means do not compare.
 _centres: dict[_Space, Vector] = {}
 _lock = Lock()
 
@@ -74,7 +72,7 @@ def near_notes(
     django.db.DataError for a query of another length than the model's.
     """
     space = (model.pk, fingerprint(model))
-    centre = _centre(space, model, vault_ids)
+    centre = _centre(space, model)
     if centre is None:
         return ()
     asked = _packed(np.packbits(query > centre)[None, :])[:, 0]
@@ -106,16 +104,20 @@ def _packed(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(padded.view(_WORD).T)
 
 
-def _centre(space: _Space, model: EmbeddingModel, vault_ids: Sequence[int]) -> Vector | None:
-    """The mean of the model's note vectors; None while there are none."""
+_CENTRE = """
+SELECT avg(vector::{cast}) FROM vault_notevector
+WHERE embedding_model_id = %s AND fingerprint = %s"""
+
+
+def _centre(space: _Space, model: EmbeddingModel) -> Vector | None:
+    """The mean of all note vectors of the model; None while there are none."""
     if space not in _centres:
-        own = NoteVector.objects.filter(
-            embedding_model=model, fingerprint=space[1], vault_id__in=vault_ids
-        )
-        sample = list(own.values_list("vector", flat=True)[:_SAMPLE])
-        if not sample:
+        with connection.cursor() as cursor:
+            cursor.execute(_CENTRE.format(cast=vector_cast(model)), list(space))
+            row = cursor.fetchone()
+        if not (row and row[0]):
             return None
-        _centres[space] = np.mean(sample, axis=0, dtype=np.float32)
+        _centres[space] = np.fromstring(row[0].strip("[]"), sep=",", dtype=np.float32)
     return _centres[space]
 
 

@@ -92,7 +92,7 @@ def run_search(
         _set_local(
             cursor,
             uses_index=uses_index(facts, vectors),
-            least_ef=max(knobs.ef_search, knobs.depth),
+            least_ef=max(round(knobs.ef_search * facts.width), knobs.depth),
             mends=facts.has_trigrams and knobs.mode != Mode.SEMANTIC,
         )
         cursor.execute(statement, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval import facts
-from retrieval.facts import is_cheaper_exactly, scope_facts
+from retrieval.facts import index_width, is_cheaper_exactly, scope_facts
 from tests.cast import Cast
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
@@ -18,13 +18,14 @@ from vault.models import ChunkVector
     [
         (0, 0, True),
         (10_000, 10_000, True),
-        (28_000, 28_000, True),
-        (29_000, 29_000, False),
+        (57_000, 57_000, True),
+        (58_000, 58_000, False),
         (200_000, 200_000, False),
         # Of a large index an index scan would have to pass most rows over.
         (400, 1_000_000, True),
         (80_000, 1_000_000, True),
-        (100_000, 1_000_000, False),
+        (140_000, 1_000_000, True),
+        (150_000, 1_000_000, False),
         (1_000_000, 1_000_000, False),
     ],
 )
@@ -32,6 +33,25 @@ def test_a_scope_is_compared_one_by_one_where_that_costs_less(
     chunks: int, indexed: int, *, exactly: bool
 ) -> None:
     assert is_cheaper_exactly(chunks, indexed=indexed) is exactly
+
+
+@pytest.mark.parametrize(
+    ("chunks", "indexed", "width"),
+    [
+        (0, 0, 1),
+        (100_000, 100_000, 1),
+        (200_000, 200_000, 2),
+        # Half of what it looks at is of others.
+        (50_000, 100_000, 2),
+        (200_000, 400_000, 8),
+        # More passages than vectors: some wait to be embedded.
+        (60_000, 50_000, 1),
+    ],
+)
+def test_the_index_looks_at_more_in_a_large_index_and_for_a_part_of_it(
+    chunks: int, indexed: int, width: float
+) -> None:
+    assert index_width(chunks, indexed=indexed) == pytest.approx(width)
 
 
 @pytest.fixture

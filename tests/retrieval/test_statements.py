@@ -132,17 +132,17 @@ def test_a_small_vault_in_a_big_index_gives_as_many_rows_as_asked(
 
 
 @pytest.mark.parametrize(
-    ("ef_search", "depth", "looked_at"), [(400, 10, "400"), (40, 90, "90"), (1200, 10, "1000")]
+    ("ef_search", "width", "looked_at"), [(400, 1, "400"), (40, 2.5, "100"), (800, 2, "1000")]
 )
-def test_the_index_looks_at_as_many_as_the_knobs_say(
-    crowd: tuple[Scope, ScopeFacts, VectorArm], ef_search: int, depth: int, looked_at: str
+def test_the_index_looks_at_as_many_as_knob_and_scope_say(
+    crowd: tuple[Scope, ScopeFacts, VectorArm], ef_search: int, width: float, looked_at: str
 ) -> None:
     scope, facts, arm = crowd
     run_search(
         parse_query("pump"),
         scope=scope,
-        facts=replace(facts, is_small=False),
-        knobs=Knobs(mode=Mode.SEMANTIC, depth=depth, ef_search=ef_search),
+        facts=replace(facts, is_small=False, width=width),
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=10, ef_search=ef_search),
         vectors=[arm],
     )
     with connection.cursor() as cursor:
