@@ -39,7 +39,10 @@ class RetrievalSettingsAdmin(admin.ModelAdmin[RetrievalSettings]):
             },
         ),
         ("Questions", {"fields": ("alternates",)}),
-        ("Ranking", {"fields": ("fusion", "rrf_k", "depth", "overfetch", "rerank_model")}),
+        (
+            "Ranking",
+            {"fields": ("fusion", "rrf_k", "depth", "overfetch", "code_path", "rerank_model")},
+        ),
     )
 
     def changeform_view(

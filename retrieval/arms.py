@@ -21,6 +21,7 @@ from retrieval.dated import notes_of_days
 from retrieval.facts import ScopeFacts
 from retrieval.meaning import VectorArm
 from retrieval.memory import nearest_in_memory
+from retrieval.paths import CodePath, code_path
 from retrieval.query_vectors import QueryVectors, embed_queries
 from retrieval.statements import Found, run_search
 from vault.core.types import Scope
@@ -93,6 +94,7 @@ async def search_queries(
         _meaning_arm(lists, facts, knobs, vectors, searched[0].path if searched else "")
         if has_words or knobs.mode == Mode.KEYWORD
         else Arm("meaning", ran=False, reason=_("The query has no words.")),
+        _code_arm(searched, lists),
         _title_arm(lists, knobs),
     )
     if knobs.mode == Mode.HYBRID:
@@ -198,6 +200,7 @@ def _unless_far(
 class _Searched:
     found: Found
     path: str
+    code: CodePath
 
 
 async def _search(
@@ -215,13 +218,15 @@ async def _search(
     def in_sql() -> _Searched:
         arms = [VectorArm(m, facts.models[m], query=vector) for m, vector in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
-        return _Searched(found, "exact" if facts.is_small else "hnsw")
+        code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(arms))
+        return _Searched(found, "exact" if facts.is_small else "hnsw", code)
 
     def in_memory() -> _Searched:
-        limit = knobs.depth * _OVERFETCH
-        arms = [_compared_in_memory(m, v, facts, limit=limit) for m, v in rows.items()]
+        code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(rows))
+        limits = {"limit": knobs.depth * _OVERFETCH, "code_limit": code.limit * _OVERFETCH}
+        arms = [_compared_in_memory(m, v, facts, **limits) for m, v in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
-        return _Searched(found, "exact in memory")
+        return _Searched(found, "exact in memory", code)
 
     if not facts.has_halfvec:
         return await in_database(in_memory)
@@ -233,10 +238,12 @@ async def _search(
 
 
 def _compared_in_memory(
-    model: EmbeddingModel, vector: Vectors, facts: ScopeFacts, *, limit: int
+    model: EmbeddingModel, vector: Vectors, facts: ScopeFacts, *, limit: int, code_limit: int
 ) -> VectorArm:
     vault_ids = facts.models[model]
-    found = nearest_in_memory(vector, model=model, vault_ids=vault_ids, limit=limit)
+    found = nearest_in_memory(
+        vector, model=model, vault_ids=vault_ids, limit=limit, code_limit=code_limit
+    )
     return VectorArm(model, vault_ids, found=found)
 
 
@@ -284,6 +291,23 @@ def _meaning_arm(
         return Arm("meaning", ran=False, reason=reason or _("Nothing here has vectors."))
     count = _count(candidate.vector_rank for found in lists for candidate in found)
     return Arm("meaning", ran=True, reason=reason, found=count, path=path)
+
+
+def _code_arm(searched: Sequence[_Searched], lists: Sequence[Sequence[Candidate]]) -> Arm:
+    """What was looked for in source code by itself, or why it was not."""
+    ran = [outcome for outcome in searched if outcome.code.runs]
+    if ran:
+        count = _count(candidate.code_rank for found in lists for candidate in found)
+        reason = "" if count else _("Nothing in source code is nearly as near as the rest.")
+        return Arm("code", ran=True, reason=reason, found=count, path=ran[0].path)
+    why_not = searched[0].code.why_not if searched else "vectors"
+    reasons = {
+        "off": _("Looking for source code by itself is switched off."),
+        "none": _("There is no source code here."),
+        "question": _("The question has no sign that it is about source code."),
+        "vectors": _("Source code is looked for by meaning, and nothing was."),
+    }
+    return Arm("code", ran=False, reason=reasons[why_not])
 
 
 def _title_arm(lists: Sequence[Sequence[Candidate]], knobs: Knobs) -> Arm:

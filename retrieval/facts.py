@@ -58,10 +58,10 @@ def is_cheaper_exactly(chunks: int, *, indexed: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class VaultFacts:
-    """A vault of the scope. `chunks` and `vectors` are counted up to a limit.
+    """A vault of the scope. `chunks`, `vectors` and `code` are counted up to a limit.
 
-    `size` is the number of chunks beyond it too, as the last count of words knew it; None
-    where that was never counted.
+    `code`: chunks of source code. `size` is the number of all chunks beyond it too, as the last
+    count of words knew it; None where that was never counted.
     """
 
     vault_id: int
@@ -71,6 +71,7 @@ class VaultFacts:
     chunks: int
     vectors: int
     size: int | None
+    code: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,11 @@ class ScopeFacts:
     def chunks(self) -> int:
         """Chunks of the scope, as far as is known."""
         return sum(max(vault.chunks, vault.size or 0) for vault in self.vaults)
+
+    @property
+    def code(self) -> int:
+        """Chunks of source code, counted up to a limit a vault."""
+        return sum(vault.code for vault in self.vaults)
 
     @property
     def is_readable(self) -> bool:
@@ -138,6 +144,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
             chunks=counted[vault.pk].chunks,
             vectors=counted[vault.pk].vectors,
             size=_size(counted[vault.pk], limit),
+            code=counted[vault.pk].code,
         )
         for vault in rows
     )
@@ -162,6 +169,7 @@ class _Counted(NamedTuple):
     configs: list[str]
     chunks: int
     vectors: int
+    code: int
     last_count: int
     indexed: float
     stored: float
@@ -192,10 +200,11 @@ def _size(row: _Counted, limit: int) -> int | None:
 
 
 # For each vault: text configurations (each found by one step through their index), chunks,
-# vectors of its model as it is now, chunks when words were last counted, vectors in the index
-# of its model, chunks of all vaults, type of the column. Both counts read indexes alone.
+# vectors of its model as it is now, chunks of code, chunks when words were last counted, vectors
+# in the index of its model, chunks of all vaults, type of the column. All counts read indexes
+# alone.
 _COUNTS = """
-SELECT v.id, COALESCE(present.configs, '{}'), counted.chunks, vectors.found,
+SELECT v.id, COALESCE(present.configs, '{}'), counted.chunks, vectors.found, code.found,
     COALESCE((SELECT sum(chunks) FROM vault_lexicalcorpus WHERE vault_id = v.id), 0)::bigint,
     COALESCE((SELECT reltuples FROM pg_class WHERE oid = to_regclass(NULLIF(v.index, ''))), 0),
     (SELECT reltuples FROM pg_class WHERE oid = 'vault_chunk'::regclass),
@@ -224,6 +233,10 @@ CROSS JOIN LATERAL (
         LIMIT %(limit)s
     ) AS seen
 ) AS vectors
+CROSS JOIN LATERAL (
+    SELECT count(*) AS found
+    FROM (SELECT 1 FROM vault_chunk WHERE vault_id = v.id AND is_code LIMIT %(limit)s) AS seen
+) AS code
 CROSS JOIN (
     SELECT format_type(atttypid, NULL) AS kind FROM pg_attribute
     WHERE attrelid = 'vault_chunkvector'::regclass AND attname = 'vector'

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from retrieval.core.types import Fusion, Knobs, Mode
 
 # Knobs that order candidates; the others choose what of them goes into an answer.
-RANKING = ("mode", "fusion", "keyword_weight", "depth", "rrf_k", "ef_search", "rerank")
+RANKING = ("mode", "fusion", "keyword_weight", "depth", "rrf_k", "ef_search", "code_path", "rerank")
 ASSEMBLY = ("alternates", "neighbours", "linked_notes", "chunks_per_note", "token_budget")
 LIMITS = {
     "depth": (10, 500),
@@ -144,6 +144,7 @@ def _labels() -> dict[str, tuple[str, str]]:
         "keyword_weight": (_("Keywords count"), _("Percent of the score; the rest is meaning.")),
         "depth": (_("Depth"), _("Candidates of each arm, more than are shown.")),
         "ef_search": (_("ef_search"), _("Neighbours the vector index looks at, if asked.")),
+        "code_path": (_("Code"), _("Looked for by itself, if a question may be about it.")),
         "rrf_k": (_("RRF k"), _("Only for reciprocal rank.")),
         "rerank": (_("Rerank"), _("A model orders the best candidates again.")),
         "neighbours": (_("Neighbours"), _("Passages before and after a hit.")),
@@ -168,6 +169,7 @@ def _choices() -> dict[str, tuple[tuple[str, str], ...]]:
             (str(Fusion.CONVEX), _("by score")),
             (str(Fusion.RRF), _("by rank")),
         ),
+        "code_path": switch,
         "rerank": switch,
         "alternates": switch,
         "linked_notes": switch,

@@ -35,7 +35,7 @@ TEXT_LENGTH = 420
 _SHOWN_FIELDS = frozenset(
     {
         *("chunk_id", "note_id", "score", "exact", "in_text"),
-        *("lexical_rank", "bm25", "vector_rank", "cosine", "rerank_rank"),
+        *("lexical_rank", "bm25", "vector_rank", "cosine", "code_rank", "rerank_rank"),
     }
 )
 
@@ -136,17 +136,16 @@ async def effects_of(question: str, *, scope: Scope, knobs: Knobs, top: int) -> 
     has_reranker = await in_database(rerank_model) is not None
     facts = await in_database(scope_facts, scope)
     found = []
-    for label, turned in _variations(
-        knobs, has_reranker=has_reranker, asks_index=not facts.is_small
+    for label, turned in (
+        *_variations(knobs, asks_index=not facts.is_small),
+        *_switched(knobs, has_reranker=has_reranker, has_code=bool(facts.code)),
     ):
         other = await _notes(question, scope=scope, knobs=turned, top=top)
         found.append(_effect(label, turned, base, other))
     return tuple(found)
 
 
-def _variations(
-    knobs: Knobs, *, has_reranker: bool, asks_index: bool
-) -> Iterator[tuple[str, Knobs]]:
+def _variations(knobs: Knobs, *, asks_index: bool) -> Iterator[tuple[str, Knobs]]:
     if knobs.mode != Mode.KEYWORD:
         yield _("keywords alone"), replace(knobs, mode=Mode.KEYWORD)
     if knobs.mode != Mode.SEMANTIC:
@@ -166,6 +165,13 @@ def _variations(
     if asks_index and knobs.mode != Mode.KEYWORD:
         wider = min(1000, knobs.ef_search * 2)
         yield _("ef_search %(ef)d") % {"ef": wider}, replace(knobs, ef_search=wider)
+
+
+def _switched(knobs: Knobs, *, has_reranker: bool, has_code: bool) -> Iterator[tuple[str, Knobs]]:
+    """What is on or off, the other way round, where it does something."""
+    if has_code and knobs.mode != Mode.KEYWORD:
+        label = _("code not by itself") if knobs.code_path else _("code by itself")
+        yield label, replace(knobs, code_path=not knobs.code_path)
     if has_reranker:
         label = _("without reranking") if knobs.rerank else _("reranked")
         yield label, replace(knobs, rerank=not knobs.rerank)

@@ -55,7 +55,7 @@ def meaning_parts(
         else:
             near.append(fill(meaning_sql.ASKED, number=number, cast=vector_cast(arm.model)))
             near += _nearest(arm, number=number, facts=facts, filters=filters, depth=depth)
-            lists.append(fill(meaning_sql.CURRENT, number=number))
+            lists.append(fill(meaning_sql.CURRENT, number=number, near=f"near_{number}"))
             measured.append(_measured(arm, number))
     meaning = fill(
         meaning_sql.MEANING,
@@ -114,7 +114,8 @@ def _values(arm: VectorArm, number: int) -> dict[str, Any]:
     return values
 
 
-def _distance(arm: VectorArm, number: int, *, table: str = "v") -> str:
+def distance_of(arm: VectorArm, number: int, *, table: str = "v") -> str:
+    """SQL of the distance between the vector of `table` and the one that is asked for."""
     vector = vector_expression(arm.model, table=table)
     return fill(meaning_sql.DISTANCE, vector=vector, number=number)
 
@@ -126,7 +127,7 @@ def _nearest(
     parts = {
         "number": number,
         "condition": model_condition(arm.model, table="v"),
-        "distance": _distance(arm, number),
+        "distance": distance_of(arm, number),
         "depth": int(depth),
     }
     filtered = fill(meaning_sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
@@ -138,7 +139,7 @@ def _nearest(
         near_notes_sql.NEAR_BY_NOTES,
         **parts,
         note_condition=model_condition(arm.model, table="n"),
-        note_distance=_distance(arm, number, table="n"),
+        note_distance=distance_of(arm, number, table="n"),
         filters=filters or "TRUE",
         notes=near_notes_sql.MEASURED_NOTES,
         passages=near_notes_sql.MEASURED_PASSAGES,
@@ -162,5 +163,5 @@ def _measured(arm: VectorArm, number: int) -> str:
         meaning_sql.MEASURED,
         number=number,
         condition=model_condition(arm.model, table="v"),
-        distance=_distance(arm, number),
+        distance=distance_of(arm, number),
     )

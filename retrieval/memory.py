@@ -27,6 +27,7 @@ class _Loaded:
 
     version: str
     chunk_ids: NDArray[np.int64]
+    is_code: NDArray[np.bool_]
     matrix: NDArray[np.float32]
 
 
@@ -35,21 +36,33 @@ _lock = Lock()
 
 
 def nearest_in_memory(
-    query: Vector, *, model: EmbeddingModel, vault_ids: tuple[int, ...], limit: int
+    query: Vector,
+    *,
+    model: EmbeddingModel,
+    vault_ids: tuple[int, ...],
+    limit: int,
+    code_limit: int = 0,
 ) -> tuple[tuple[int, float], ...]:
-    """Chunk ids with their cosines, best first, at most `limit`; ties by chunk.
+    """Chunk ids with their cosines, best first; ties by chunk. The `limit` nearest of all, and
+    the `code_limit` nearest of source code.
 
     `query` is float32 (d,) with unit norm. Vectors of another length are left out.
     """
     near: list[tuple[float, int]] = []
+    near_code: list[tuple[float, int]] = []
     for vault_id in vault_ids:
         vectors = _vectors(model, vault_id)
         if not len(vectors.chunk_ids):
             continue
         cosines = vectors.matrix @ query.astype(np.float32)
-        top = np.argsort(-cosines, kind="stable")[:limit]
-        near += [(-float(cosines[row]), int(vectors.chunk_ids[row])) for row in top]
-    return tuple((chunk_id, -minus) for minus, chunk_id in sorted(near)[:limit])
+        ranked = np.argsort(-cosines, kind="stable")
+        for found, rows in (
+            (near, ranked[:limit]),
+            (near_code, ranked[vectors.is_code[ranked]][:code_limit]),
+        ):
+            found += [(-float(cosines[row]), int(vectors.chunk_ids[row])) for row in rows]
+    both = sorted({*sorted(near)[:limit], *sorted(near_code)[:code_limit]})
+    return tuple((chunk_id, -minus) for minus, chunk_id in both)
 
 
 def _vectors(model: EmbeddingModel, vault_id: int) -> _Loaded:
@@ -88,15 +101,16 @@ def _load(model: EmbeddingModel, vault_id: int, version: str) -> _Loaded:
     rows = ChunkVector.objects.filter(
         embedding_model=model, vault_id=vault_id, fingerprint=fingerprint(model)
     )
-    pairs = [
-        (chunk_id, vector)
-        for chunk_id, vector, hashed, current in rows.order_by("chunk_id").values_list(
-            "chunk_id", "vector", "embed_hash", "chunk__embed_hash"
+    found = [
+        (chunk_id, is_code, vector)
+        for chunk_id, is_code, vector, hashed, current in rows.order_by("chunk_id").values_list(
+            "chunk_id", "chunk__is_code", "vector", "embed_hash", "chunk__embed_hash"
         )
         if len(vector) == model.dimensions and hashed == current
     ]
-    matrix = np.zeros((len(pairs), model.dimensions), dtype=np.float32)
-    for row, (_, vector) in enumerate(pairs):
+    matrix = np.zeros((len(found), model.dimensions), dtype=np.float32)
+    for row, (_id, _is_code, vector) in enumerate(found):
         matrix[row] = vector / (float(np.linalg.norm(vector)) or 1.0)
-    chunk_ids = np.array([chunk_id for chunk_id, _ in pairs], dtype=np.int64)
-    return _Loaded(version, chunk_ids, matrix)
+    chunk_ids = np.array([chunk_id for chunk_id, _is_code, _vector in found], dtype=np.int64)
+    is_code = np.array([is_code for _id, is_code, _vector in found], dtype=np.bool_)
+    return _Loaded(version, chunk_ids, is_code, matrix)

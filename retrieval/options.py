@@ -26,6 +26,7 @@ def knobs_of(row: RetrievalSettings) -> Knobs:
         neighbours=row.neighbours,
         linked_notes=row.linked_notes,
         alternates=row.alternates,
+        code_path=row.code_path,
         rerank=row.rerank_model_id is not None,
     )
 

@@ -176,7 +176,10 @@ async def _rerank(outcome: _Outcome, question: str, *, scope: Scope, user_id: in
 
 
 def _is_worth_saying(arm: Arm, knobs: Knobs) -> bool:
-    return bool(arm.reason) and (arm.ran or arm.name == "rerank" or knobs.mode == "hybrid")
+    # That a question is not about source code is no news.
+    if not arm.reason or arm.name == "code":
+        return False
+    return arm.ran or arm.name == "rerank" or knobs.mode == "hybrid"
 
 
 def _nothing(asked: str, scope: Scope, knobs: Knobs) -> Retrieval:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
-from retrieval.core.foreign import foreign_to, own_config
+from retrieval.core.foreign import own_config
 from retrieval.core.query import (
     ParsedQuery,
     identifiers_in,
@@ -27,14 +27,14 @@ from retrieval.core.query import (
     sections_meant,
 )
 from retrieval.core.sql import fill
-from retrieval.core.standing import OUTDATED
-from retrieval.core.types import MOST_EF_SEARCH, Candidate, Fusion, Knobs, Mode
+from retrieval.core.types import MOST_EF_SEARCH, Candidate, Knobs, Mode
 from retrieval.database import keeping_cursor
-from retrieval.dated import on_days
 from retrieval.facts import ScopeFacts
 from retrieval.filters import barred_parts, note_condition
-from retrieval.meaning import VectorArm, liked_parts, meaning_parts, uses_index
+from retrieval.meaning import VectorArm, meaning_parts, uses_index
 from retrieval.near_notes import near_notes
+from retrieval.paths import code_parts, code_path
+from retrieval.ranking import ranked_parts
 from vault.core.lexical import other_spellings, query_tokens
 from vault.core.names import lookup_key
 from vault.core.types import Scope
@@ -49,9 +49,6 @@ TIMEOUT_MS = 10_000
 MOST_TITLES = 20
 # 100,000 rows of a million chunks, as a bitmap.
 WORK_MEMORY = "32MB"
-# What a note of the days that a question speaks of gains, as a share of the best score: it
-# passes any hit of one arm alone of other days, and not one that is the best of both.
-DATED_BONUS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,33 +138,25 @@ def search_statement(
     meaning, meaning_values = meaning_parts(
         vectors, facts=facts, filters=filters, depth=knobs.depth
     )
-    foreign, foreign_values = _foreign(query)
-    dated, date_values = _dated(query, knobs)
-    score = _score(knobs)
-    liked = liked_parts(vectors, score=score) if knobs.fusion == Fusion.CONVEX else ()
+    path = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(vectors))
+    ranked, ranked_values = ranked_parts(
+        query,
+        knobs=knobs,
+        vectors=vectors,
+        has_code=path.runs,
+        has_identifiers=bool(values["identifiers"]),
+    )
     parts = (
         *_allowed(query, scope),
         *barred,
         *_keywords(facts, scope, filters=filters, depth=knobs.depth, runs=by_words),
         *meaning,
+        *(code_parts(vectors, facts=facts, filters=filters, limit=path.limit) if path.runs else ()),
         fill(sql.TITLES, most=MOST_TITLES, condition=_title_condition(query, scope)),
-        fill(sql.FUSED, foreign=foreign, identified=_identified(values["identifiers"])),
-        *liked,
-        fill(
-            sql.PLACED,
-            table="refined" if liked else "fused",
-            score=score,
-            standing=sql.STANDING,
-            dated=dated,
-            as_typed=fill(sql.AS_TYPED, bonus=_best(knobs)) if query.has_signs else "0",
-            held_bonus=sql.HELD_BONUS * _best(knobs),
-            named_bonus=sql.NAMED_BONUS * _best(knobs),
-            named=sql.NAMED,
-        ),
+        *ranked,
     )
-    return "WITH " + ",\n".join(
-        parts
-    ), values | barred_values | meaning_values | foreign_values | date_values
+    statement = "WITH " + ",\n".join(parts)
+    return statement, values | barred_values | meaning_values | ranked_values
 
 
 def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candidate, ...]:
@@ -308,16 +297,6 @@ def _lexical(reach: keyword_sql.Reach, *, every: bool, filters: str, depth: int)
     )
 
 
-def _foreign(query: ParsedQuery) -> tuple[str, dict[str, Any]]:
-    """The condition on chunk `c` for another language than that of the query."""
-    foreign = foreign_to(query.text)
-    values = {"foreign": list(foreign.configs), "script": foreign.present or foreign.absent}
-    if not foreign.configs:
-        return "FALSE", values
-    by_script = sql.HAS_SCRIPT if foreign.present else sql.LACKS_SCRIPT
-    return fill(sql.FOREIGN, by_script=by_script), values
-
-
 def _days(query: ParsedQuery) -> tuple[str, ...]:
     """The days that the query names, as notes are named after them: 2024-03-05."""
     found = dates_in(query.text, today=timezone.localdate())
@@ -329,41 +308,8 @@ def _made(text: str, days: Sequence[str]) -> str:
     return " ".join((*query_tokens(text), *other_spellings(text), *query_tokens(" ".join(days))))
 
 
-def _dated(query: ParsedQuery, knobs: Knobs) -> tuple[str, dict[str, Any]]:
-    """What a note of the days that the query speaks of gains, and the days."""
-    today = timezone.localdate()
-    values: dict[str, Any] = {
-        "zone": timezone.get_current_timezone_name(),
-        "today": today.isoformat(),
-        "outdated": list(OUTDATED),
-    }
-    condition, day_values = on_days(query)
-    if not condition:
-        return "0", values
-    values |= day_values
-    bonus = DATED_BONUS * _best(knobs)
-    return fill(sql.DATED, condition=condition, bonus=bonus), values
-
-
-def _best(knobs: Knobs) -> float:
-    """The score of what comes first in both arms."""
-    return 2 / (knobs.rrf_k + 1) if knobs.fusion == Fusion.RRF else 1.0
-
-
-def _score(knobs: Knobs) -> str:
-    keywords = int(knobs.keyword_weight) / 100
-    if knobs.fusion == Fusion.RRF:
-        return fill(sql.RRF, k=int(knobs.rrf_k), keywords=keywords, meaning=1 - keywords)
-    return fill(sql.CONVEX, keywords=keywords, meaning=1 - keywords)
-
-
-def _identified(identifiers: Sequence[str]) -> str:
-    """How much of the identifiers that are asked for a chunk holds, where there are any."""
-    return fill(sql.IDENTIFIED, quoted_lexeme=sql.quoted("lexeme")) if identifiers else "0"
-
-
 def _candidate(row: Sequence[Any]) -> Candidate:
-    chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine = row[:8]
+    chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine, code = row[:9]
     return Candidate(
         chunk_id=chunk_id or 0,
         note_id=note_id,
@@ -373,4 +319,5 @@ def _candidate(row: Sequence[Any]) -> Candidate:
         exact=exact,
         bm25=None if bm25 is None else float(bm25),
         cosine=None if cosine is None else float(cosine),
+        code_rank=code,
     )

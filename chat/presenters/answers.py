@@ -33,6 +33,7 @@ ARM_LABELS = {
     "vector": _("meaning"),
     "meaning": _("meaning"),
     "semantic": _("meaning"),
+    "code": _("code"),
     "note": _("title"),
     "title": _("title"),
     "rerank": _("reranking"),

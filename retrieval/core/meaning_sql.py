@@ -53,7 +53,7 @@ narrow_{number} AS MATERIALIZED (
 # model, is dropped.
 CURRENT = """
 SELECT {number} AS list, near.chunk_id, 1 - near.distance AS cosine
-FROM near_{number} AS near
+FROM {near} AS near
 JOIN vault_chunk c ON c.id = near.chunk_id AND c.embed_hash = near.embed_hash
 WHERE near.fingerprint = %(space_{number})s"""
 # What keywords alone found: how near it is after all.

@@ -142,13 +142,13 @@ CONVEX = """
         COALESCE(fused.lexical_scaled, 0),
         CASE WHEN fused.is_foreign AND EXISTS (SELECT 1 FROM lexical)
             THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
-    ) + {meaning} * COALESCE(fused.meaning_scaled, 0)"""
+    ) + {meaning} * COALESCE({likeness}, 0)"""
 FOREIGN = """(c.text_config::text = ANY(%(foreign)s) OR (
     c.text_config::text = 'simple' AND {by_script}))"""
 HAS_SCRIPT = "c.content ~ %(script)s"
 LACKS_SCRIPT = "c.content !~ %(script)s"
 RRF = """{keywords} * 2 * COALESCE(1.0 / ({k} + fused.lexical_rank), 0)
-    + {meaning} * 2 * COALESCE(1.0 / ({k} + fused.vector_rank), 0)"""
+    + {meaning} * 2 * COALESCE(1.0 / ({k} + {place}), 0)"""
 
 # A note that says of itself that it no longer holds counts for less, and stays: it may be
 # the only one, and its reader is told.
@@ -205,23 +205,23 @@ fused AS MATERIALIZED (
             lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
             lexical.scaled AS lexical_scaled, meaning.scaled AS meaning_scaled,
             lexical.score AS bm25, meaning.cosine
-        FROM lexical FULL JOIN meaning ON meaning.chunk_id = lexical.chunk_id
+        FROM lexical FULL JOIN {meaning} AS meaning ON meaning.chunk_id = lexical.chunk_id
     ) AS both_arms
     JOIN vault_chunk c ON c.id = both_arms.chunk_id WHERE c.vault_id = ANY(%(vaults)s)
 )"""
 PLACED = """
 placed AS MATERIALIZED (
-    SELECT fused.*, ({score}) * {standing} + {dated} + {as_typed}
+    SELECT fused.*, ({score}) * {weight} + {dated} + {as_typed}
             + {held_bonus} * fused.held + {named_bonus} * {named} AS score,
         fused.note_id IN (SELECT note_id FROM titled) AS exact
     FROM {table} AS fused JOIN vault_note n ON n.id = fused.note_id
 )
-SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
+SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine, {code_rank},
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
     (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM placed
 UNION ALL
-SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL,
+SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL, NULL,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
     (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)

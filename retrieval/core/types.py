@@ -36,6 +36,7 @@ class Knobs:
 
     `keyword_weight`: percent of a score that keywords give, the rest is meaning's.
     `ef_search`: how many neighbours the vector index looks at, where it is asked.
+    `code_path`: source code is looked for by itself where a question may be about it.
     """
 
     mode: Mode = Mode.HYBRID
@@ -46,6 +47,7 @@ class Knobs:
     rrf_k: int = 60
     keyword_weight: int = 50
     ef_search: int = EF_SEARCH
+    code_path: bool = True
     chunks_per_note: int = 3
     token_budget: int = 3000
     neighbours: int = 1
@@ -76,14 +78,15 @@ class Candidate:
     cosine: float | None = None
     rerank_rank: int | None = None
     dated: bool = False
+    code_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
     """What one arm did.
 
-    `name` is "keyword", "meaning", "title", "text", "filter" or "rerank". `reason` says why it was
-    skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
+    `name` is "keyword", "meaning", "code", "title", "text", "filter" or "rerank". `reason` says
+    why it was skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
     "exact in memory", the name of the reranker.
     """
 

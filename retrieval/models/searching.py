@@ -62,6 +62,10 @@ class RetrievalSettings(models.Model):
     alternates = models.BooleanField(
         default=True, help_text=_("let the model add up to two other wordings of a broad question")
     )
+    code_path = models.BooleanField(
+        default=True,
+        help_text=_("look for source code by itself, where a question may be about it"),
+    )
     rerank_model = models.ForeignKey(
         RerankModel,
         null=True,

@@ -19,8 +19,8 @@ from retrieval.meaning import VectorArm
 from retrieval.near_notes import near_notes
 from retrieval.statements import run_search
 from tests.cast import Cast, make_vault
+from tests.retrieval.crowd import build_index, fill, unit
 from tests.retrieval.library import make_embedding_model
-from tests.retrieval.test_statements import build_index, fill, unit
 from vault.access import scope_for
 from vault.core.types import Scope
 from vault.fields import Vector

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from providers.models import EmbeddingModel
 from retrieval.core import meaning_sql
 from retrieval.core.query import parse_query
 from retrieval.core.types import Knobs, Mode
@@ -18,57 +16,17 @@ from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.meaning import VectorArm
 from retrieval.statements import run_search, search_statement
 from tests.cast import Cast, make_vault
+from tests.retrieval.crowd import DIMENSIONS, build_index, fill, unit
 from tests.retrieval.library import make_embedding_model
 from vault.access import scope_for
 from vault.core.types import Scope
-from vault.fields import Vector
-from vault.models import Chunk, ChunkVector, Note, Vault
-from vault.staleness import fingerprint
-from vault.vector_index import index_name, model_condition, vector_cast
+from vault.models import Chunk, Vault
+from vault.vector_index import index_name
 
 pytestmark = pytest.mark.django_db
 
-DIMENSIONS = 32
 FAR = 40
 RANDOM = np.random.default_rng(7)
-
-
-def unit(vector: Any) -> Vector:
-    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
-
-
-def fill(vault: Vault, model: EmbeddingModel, vectors: list[Vector], *, path: str = "n.md") -> None:
-    """One note with a chunk for each vector."""
-    note = Note.objects.create(
-        vault=vault, path=path, title="n", content_hash="x", file_modified="2026-01-01T00:00Z"
-    )
-    chunks = Chunk.objects.bulk_create(
-        Chunk(
-            vault=vault, note=note, ordinal=number, heading_path=["n"], content="the pump",
-            start=0, end=1, start_line=1, end_line=1, tokens=1, embed_hash="x",
-        )
-        for number in range(len(vectors))
-    )  # fmt: skip
-    ChunkVector.objects.bulk_create(
-        ChunkVector(
-            vault=vault, chunk=chunk, embedding_model=model, embed_hash="x",
-            fingerprint=fingerprint(model), vector=vector,
-        )
-        for chunk, vector in zip(chunks, vectors, strict=True)
-    )  # fmt: skip
-    vault.embedding_model = model
-    vault.save()
-
-
-def build_index(model: EmbeddingModel) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute(
-            f"CREATE INDEX {index_name(model)} ON vault_chunkvector USING hnsw "
-            f"((vector::{vector_cast(model)}) halfvec_cosine_ops) "
-            f"WHERE {model_condition(model)}"
-        )
-        cursor.execute("ANALYZE vault_chunkvector")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
@@ -90,6 +90,8 @@ class Chunk(models.Model):
             # Which configurations a vault holds is asked by every search: 5 ms instead of 30
             # for 7,500 chunks.
             models.Index(fields=["vault", "text_config"], name="chunk_vault_config"),
+            # Every search asks how much code a vault holds, and some compare all of it.
+            models.Index(fields=["vault"], name="chunk_code", condition=Q(is_code=True)),
         ]
 
     def __str__(self) -> str:
