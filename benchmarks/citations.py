@@ -1,13 +1,14 @@
 """How often a mark that is shown as valid is borne out by its passage.
 
-    python benchmarks/citations.py [--meaning]
+    python benchmarks/citations.py [--meaning] [--hard]
 
 With `--meaning` the bundled embedder decides where words do not, as it does in the product.
 Reads `citation_pairs.json`: passages in several languages, and statements that they bear
 out or do not (another number, a denial, another matter), each judged by hand. Prints, by
 language: of the marks shown as valid, how many are (precision); of the statements that
 are borne out, how many are shown as valid (recall); and the same for the marks that are
-added to an answer which came without any.
+added to an answer which came without any. `--hard` reads `citation_pairs_hard.json` instead:
+statements that say the same in words of their own, and false ones made of a passage's words.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from chat.core.support import judge  # noqa: E402
 from providers.backends.local_e5 import BUNDLED  # noqa: E402
 
 PAIRS = Path(__file__).with_name("citation_pairs.json")
+HARD_PAIRS = Path(__file__).with_name("citation_pairs_hard.json")
 
 
 @dataclass
@@ -61,7 +63,8 @@ Weakness = Callable[[Quotable, str], bool]
 
 
 def main() -> None:
-    rows = json.loads(PAIRS.read_text())
+    pairs = HARD_PAIRS if "--hard" in sys.argv else PAIRS
+    rows = json.loads(pairs.read_text())
     scores = measure(rows, is_weak=by_meaning if "--meaning" in sys.argv else by_words)
     columns = ["language", "borne out", "not", "precision", "recall", "added", "right"]
     print(" | ".join(columns))

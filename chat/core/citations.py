@@ -26,13 +26,16 @@ from chat.core.wording import (
 )
 from vault.core.language import text_config
 
-Undecided = Literal["words", "translation"]
+Undecided = Literal["words", "translation", "scattered"]
 
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
 _LEAD = regex.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+|\|\s*)*")
 _GAP = regex.compile(r"\s+(?=[.,;:!?。！？、，；：])")
 # Below this share of a sentence's words in its passage the support counts as weak.
 WEAK_BELOW = 0.5
+# A share of this size in one sentence says enough. Words that stand here and there in a passage
+# may say anything: of the pairs in benchmarks/, most false statements are made of such.
+TOGETHER_FROM = 0.65
 LONGEST_QUOTE = 400
 
 
@@ -140,7 +143,8 @@ NOT_JUDGED: Judgements = {}
 class Citation:
     """A statement of an answer, the passage it cites and the quote that bears it out.
 
-    `rests_on` is what words do not decide: another language, or other words.
+    `rests_on` is why words do not decide: another language, other words, or words that no
+    one sentence has together.
     """
 
     number: int
@@ -281,5 +285,6 @@ def _undecided(stems: frozenset[str], passage: Quotable, statement: str) -> Unde
         return None
     if is_translation(statement, passage.text, passage.language):
         return "translation"
-    is_borne_out = weight(stems & passage.stems) >= WEAK_BELOW * weight(stems)
-    return None if is_borne_out else "words"
+    if weight(stems & passage.stems) < WEAK_BELOW * weight(stems):
+        return "words"
+    return None if share_of(statement, passage) >= TOGETHER_FROM else "scattered"

@@ -1,8 +1,9 @@
 """What meaning says of citations of which words alone cannot tell.
 
 Words decide most: a figure, a name or a denial that only one side has is never borne out, and
-a sentence whose words stand in its passage is. What is left was put in other words or into
-another language. There the cosine of the statement with the nearest sentence decides.
+a statement whose words stand together in a sentence of its passage is. What is left was put in
+other words, into another language, or out of words from here and there. There the cosine of
+the statement with the nearest sentence decides.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from providers.core.protocols import Vectors
 Meanings = Callable[[Sequence[str]], Awaitable[Vectors | None]]
 """Vectors of texts, a row each and of unit length; None where there is no model for it."""
 
-# Cosines of the bundled embedder, centred by language. Of the pairs in benchmarks/
-# citation_pairs.json, translations that are borne out reach 0.43 to 0.88 and others up to
-# 0.44; other wordings that are borne out reach 0.56 to 0.87, others up to 0.69.
+# Cosines of the bundled embedder, centred by language, at which most of the pairs in
+# benchmarks/citation_pairs*.json are told apart: docs/measurements.md has how many are.
 SAME_IN_ANOTHER_LANGUAGE = 0.45
-SAME_IN_OTHER_WORDS = 0.7
-# About 25 ms each on one core: a second for the whole answer at the most.
+SAME_IN_OTHER_WORDS = 0.67
+# About 25 ms each on one core: a second for the whole answer at the most. Where words of the
+# statement stand in the passage, the sentence that is meant is among those with most of them.
 MOST_SENTENCES = 12
+MOST_WITH_ITS_WORDS = 4
 MOST_TEXTS = 40
 
 
@@ -51,15 +53,18 @@ class Doubt:
 
 
 def find_doubts(citations: Iterable[Citation], passages: Iterable[Quotable]) -> list[Doubt]:
-    """The citations that meaning must decide, each once, as many as there is time for."""
+    """The citations that meaning must decide, each once, as many as there is time for; last
+    those that words alone would have called borne out."""
     by_number = {passage.number: passage for passage in passages}
     doubts: list[Doubt] = []
     texts: set[str] = set()
-    for citation in {(each.number, each.sentence): each for each in citations}.values():
-        if citation.rests_on is None or citation.number not in by_number:
+    asked = {(each.number, each.sentence): each for each in citations if each.rests_on}
+    for citation in sorted(asked.values(), key=lambda each: each.rests_on == "scattered"):
+        if citation.number not in by_number:
             continue
         passage = by_number[citation.number]
-        spans = nearest_sentences(passage, citation.sentence, most=MOST_SENTENCES)
+        most = MOST_WITH_ITS_WORDS if citation.rests_on == "scattered" else MOST_SENTENCES
+        spans = nearest_sentences(passage, citation.sentence, most=most)
         is_translated = citation.rests_on == "translation"
         least = SAME_IN_ANOTHER_LANGUAGE if is_translated else SAME_IN_OTHER_WORDS
         doubt = Doubt(citation, passage, spans, least)

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from chat.core.citations import NOT_JUDGED, Citation, Judgements, Quotable, cite, judgements
 from chat.core.rendering import render_answer
-from chat.core.support import MOST_SENTENCES, MOST_TEXTS, find_doubts, judge, texts_of
+from chat.core.support import (
+    MOST_SENTENCES,
+    MOST_TEXTS,
+    MOST_WITH_ITS_WORDS,
+    find_doubts,
+    judge,
+    texts_of,
+)
 from providers.core.protocols import Vectors
 
 PUMP = "The pump failed in March. Ann replaced the worn seal in three hours."
@@ -74,6 +81,28 @@ def test_what_words_decide_is_not_asked_of_meaning() -> None:
     ]
     assert judged(meaning, *(cite(passage(), each) for each in told)) == NOT_JUDGED
     assert meaning.asked == []
+
+
+def test_words_from_here_and_there_are_borne_out_when_a_sentence_means_it() -> None:
+    long = passage(f"{PUMP} The spare part came from Leeds by train.")
+    told = "The pump came with a spare seal by train in March."
+    assert not cite(long, told).quote.weak, "words alone find enough of it"
+    assert cite(long, told).rests_on == "scattered"
+    assert cite(long, told, judged(Meaning(), cite(long, told), of=[long])).quote.weak
+    found = judged(Meaning(told, SEAL), cite(long, told), of=[long])
+    assert cite(long, told, found).quote.text == SEAL
+    assert not cite(long, told, found).quote.weak
+
+
+def test_what_words_would_let_pass_is_compared_last_and_with_few_sentences() -> None:
+    said = (f"The pump {'x' * n}. March brought oil {'y' * n}." for n in range(1, 20))
+    long = passage(" ".join(said))
+    near = cite(long, "The pump brought oil in a year.")
+    far = cite(long, "Анна заменила уплотнение.")
+    assert (near.rests_on, far.rests_on) == ("scattered", "translation")
+    doubts = find_doubts([near, far], [long])
+    assert [doubt.citation for doubt in doubts] == [far, near]
+    assert [len(doubt.spans) for doubt in doubts] == [MOST_SENTENCES, MOST_WITH_ITS_WORDS]
 
 
 def test_without_a_model_nothing_changes() -> None:
