@@ -22,7 +22,7 @@ from providers.models import EmbeddingModel, UsageRecord
 from providers.usage import hear_usage
 from retrieval.core.comparing import Comparison, compare
 from retrieval.core.pool import choose_pool
-from retrieval.core.types import Knobs
+from retrieval.core.types import Knobs, Mode
 from retrieval.evaluation.runs import go_on, index_of, scores_by_question
 from retrieval.models import EvalQuestion, EvalRun
 from retrieval.search import search_notes
@@ -243,7 +243,8 @@ def _ask(work: Work) -> None:
 
 
 def _judge(work: Work, before: EvalRun, after: EvalRun) -> None:
-    _refuse_unequal(work.trial, before, after)
+    if work.knobs.mode is not Mode.KEYWORD and work.trial.embedding_model_id is not None:
+        _refuse_unequal(before, after)
     found = compare(scores_by_question(before), scores_by_question(after))
     work.save(
         report=_report(work, found, after),
@@ -253,7 +254,7 @@ def _judge(work: Work, before: EvalRun, after: EvalRun) -> None:
     )
 
 
-def _refuse_unequal(trial: SizeTrial, before: EvalRun, after: EvalRun) -> None:
+def _refuse_unequal(before: EvalRun, after: EvalRun) -> None:
     """Say nothing where the model was away for some questions: words alone tell of neither."""
     unmeant = [
         {row["text"]: row.get("unmeant", "") for row in run.results if row.get("unmeant")}
@@ -261,7 +262,7 @@ def _refuse_unequal(trial: SizeTrial, before: EvalRun, after: EvalRun) -> None:
     ]
     first, second = unmeant
     alone = first.keys() ^ second.keys()
-    is_away = trial.embedding_model_id is not None and first and len(first) == len(before.results)
+    is_away = first and len(first) == len(before.results)
     if alone or is_away:
         reason = next(reason for each in unmeant for reason in each.values())
         raise Broken(

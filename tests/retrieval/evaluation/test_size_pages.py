@@ -11,7 +11,7 @@ from django.test import Client
 from providers.models import EmbeddingModel, Provider
 from tests.cast import Cast
 from tests.retrieval.evaluation.golden import write_golden_vault
-from tests.retrieval.evaluation.test_sizes import SMALL, begin, spoil, work
+from tests.retrieval.evaluation.test_sizes import SMALL, WORDS, begin, spoil, work
 from tests.retrieval.library import write_markdown
 from tests.vault.test_settings_views import change, filled
 from vault.core.passage_sizes import PassageSizes
@@ -111,17 +111,17 @@ def test_a_model_that_is_paid_for_has_its_cost_told_first(cast: Cast) -> None:
 
 def test_a_finished_trial_shows_both_sides_and_the_way_to_the_settings(cast: Cast) -> None:
     spoil(cast)
-    trial = work(begin(cast, user=cast.owner))
+    trial = work(begin(cast, user=cast.owner), knobs=WORDS)
     page = page_of(owner(cast).get(f"{SIZES}/{trial.pk}"))
     for said in (
         "Finds less than now.",
-        "made with 4 of 4 notes",
+        "made with 9 of 9 notes",
         "nDCG@10",
         "recall@10",
         "MRR@10",
         "Tokens embedded for the trial",
         "Found less well",
-        "heron seen at the pond",
+        trial.report["examples"][0],
         f"/lab/evaluation/team/runs/{trial.report['run']}",
         "/vaults/team/settings?chunk_tokens=50&amp;chunk_overlap=0&amp;chunk_minimum=0",
     ):
@@ -139,7 +139,7 @@ def save(cast: Cast, **more: str) -> Any:
 
 def test_sizes_that_were_found_worse_are_saved_only_when_somebody_insists(cast: Cast) -> None:
     spoil(cast)
-    trial = work(begin(cast))
+    trial = work(begin(cast), knobs=WORDS)
     page = page_of(save(cast))
     for said in (
         "Nothing was saved yet",

@@ -37,7 +37,7 @@ from vault.size_trials import trial_of
 pytestmark = pytest.mark.django_db
 
 SMALL = PassageSizes(50, 0, 0)
-MEANING = Knobs(mode=Mode.SEMANTIC)
+MEANING, WORDS = Knobs(mode=Mode.SEMANTIC), Knobs(mode=Mode.KEYWORD)
 
 
 def write_vault(vault: Vault) -> None:
@@ -138,18 +138,21 @@ def test_what_is_embedded_counts_as_the_use_of_who_asked(cast: Cast) -> None:
     assert trial.report["after"]["passages"] > trial.report["before"]["passages"]
 
 
+BIRDS, PLACES = ("heron", "kestrel", "grebe"), ("harbour", "quarry", "orchard")
+
+
 def spoil(cast: Cast) -> None:
-    """A vault in which small passages lose what tells the notes apart: each paragraph names
-    its subject once, and the rest of it is the same everywhere."""
-    for name, bird in (("A", "heron"), ("B", "kestrel"), ("C", "grebe"), ("D", "bittern")):
-        rest = " ".join(f"It was seen at the pond on day {n} near the reeds." for n in range(8))
-        write_markdown(cast.vault, f"{name}.md", f"# {name}\n\nThe {bird} came in. {rest}\n")
-    write_markdown(cast.vault, "golden-questions.md", "\n".join(
-        f"- {bird} seen at the pond on day {n} near the reeds -> [[{name}]]"
-        for n, (name, bird) in enumerate(
-            (("A", "heron"), ("B", "kestrel"), ("C", "grebe"), ("D", "bittern"))
-        )
-    ))  # fmt: skip
+    """A vault in which small passages lose what tells the notes apart: each note speaks of a
+    bird, then of a place, and no other one of both."""
+    questions = []
+    for bird in BIRDS:
+        for place in PLACES:
+            name = f"{bird[0]}{place[0]}"
+            rest = " ".join(f"{name}{n} was noted by {name}{n}x." for n in range(12))
+            text = f"It is about the {bird}. {rest}\n\nIt is about the {place}. {rest}\n"
+            write_markdown(cast.vault, f"{name}.md", text)
+            questions.append(f"- {bird} {place} -> [[{name}]]")
+    write_markdown(cast.vault, "golden-questions.md", "\n".join(questions))
     cast.vault.embedding_model = make_embedding_model()
     cast.vault.save()
     embed_pending(cast.vault.pk, most_seconds=60)
@@ -157,12 +160,23 @@ def spoil(cast: Cast) -> None:
 
 def test_sizes_that_find_less_are_told_so(cast: Cast) -> None:
     spoil(cast)
-    trial = work(begin(cast))
+    trial = work(begin(cast), knobs=WORDS)
     assert trial.report["is_worse"]
     assert trial.report["after"]["ndcg_10"] < trial.report["before"]["ndcg_10"] - 0.005
     assert trial.report["worse"] > trial.report["better"]
     assert trial_of(cast.vault, SMALL) == trial
     assert trial_of(cast.vault, PassageSizes(60, 0, 0)) is None
+
+
+def test_a_trial_without_meaning_says_nothing_of_it(cast: Cast) -> None:
+    write_vault(cast.vault)
+    trial = begin(cast)
+    while trial.stage != "ask":
+        trial = go_on_with_trial(trial.pk, knobs=MEANING, most_seconds=0) or trial
+    ChunkVector.objects.filter(vault=trial.after_vault).delete()
+    trial = work(trial)
+    assert trial.state == "failed"
+    assert "could not be asked by meaning, so nothing is said" in trial.error
 
 
 def test_a_trial_is_of_the_sizes_and_the_model_that_were(cast: Cast) -> None:

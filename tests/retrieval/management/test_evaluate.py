@@ -71,7 +71,7 @@ def test_sizes_that_find_less_are_exit_code_one(cast: Cast) -> None:
     spoil(cast)
     sizes = ("--chunk-tokens", "50", "--chunk-overlap", "0", "--chunk-minimum", "0")
     with pytest.raises(CommandError, match="find less") as error:
-        evaluate("team", *sizes, "--mode", "semantic")
+        evaluate("team", *sizes, "--mode", "keyword")
     assert error.value.returncode == 1
     assert not Vault.every.filter(state="trial").exists()
 
