@@ -41,7 +41,12 @@ class RetrievalSettingsAdmin(admin.ModelAdmin[RetrievalSettings]):
         ("Questions", {"fields": ("alternates",)}),
         (
             "Ranking",
-            {"fields": ("fusion", "rrf_k", "depth", "overfetch", "code_path", "rerank_model")},
+            {
+                "fields": (
+                    *("fusion", "rrf_k", "depth", "overfetch"),
+                    *("code_path", "note_vectors", "rerank_model"),
+                )
+            },
         ),
     )
 

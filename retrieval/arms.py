@@ -94,6 +94,7 @@ async def search_queries(
         _meaning_arm(lists, facts, knobs, vectors, searched[0].path if searched else "")
         if has_words or knobs.mode == Mode.KEYWORD
         else Arm("meaning", ran=False, reason=_("The query has no words.")),
+        _note_arm(searched, lists, knobs),
         _code_arm(searched, lists),
         _title_arm(lists, knobs),
     )
@@ -201,6 +202,7 @@ class _Searched:
     found: Found
     path: str
     code: CodePath
+    has_vectors: bool
 
 
 async def _search(
@@ -219,14 +221,14 @@ async def _search(
         arms = [VectorArm(m, facts.models[m], query=vector) for m, vector in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
         code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(arms))
-        return _Searched(found, "exact" if facts.is_small else "hnsw", code)
+        return _Searched(found, "exact" if facts.is_small else "hnsw", code, bool(arms))
 
     def in_memory() -> _Searched:
         code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(rows))
         limits = {"limit": knobs.depth * _OVERFETCH, "code_limit": code.limit * _OVERFETCH}
         arms = [_compared_in_memory(m, v, facts, **limits) for m, v in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
-        return _Searched(found, "exact in memory", code)
+        return _Searched(found, "exact in memory", code, bool(arms))
 
     if not facts.has_halfvec:
         return await in_database(in_memory)
@@ -291,6 +293,26 @@ def _meaning_arm(
         return Arm("meaning", ran=False, reason=reason or _("Nothing here has vectors."))
     count = _count(candidate.vector_rank for found in lists for candidate in found)
     return Arm("meaning", ran=True, reason=reason, found=count, path=path)
+
+
+def _note_arm(
+    searched: Sequence[_Searched], lists: Sequence[Sequence[Candidate]], knobs: Knobs
+) -> Arm:
+    """How many whole notes brought passages to those that the index found, or why none did."""
+    by_index = [outcome for outcome in searched if outcome.path == "hnsw" and outcome.has_vectors]
+    if any(outcome.found.notes for outcome in by_index):
+        near = (c for found in lists for c in found if c.note_rank is not None)
+        notes = {candidate.note_id for candidate in near}
+        return Arm("note", ran=True, found=len(notes), path="signs")
+    if not any(outcome.has_vectors for outcome in searched):
+        reason = _("Whole notes are compared by meaning, and nothing was.")
+    elif not by_index:
+        reason = _("Every passage was compared: whole notes bring no other.")
+    elif not knobs.note_vectors:
+        reason = _("Whole notes are switched off.")
+    else:
+        reason = _("No whole note has a vector yet.")
+    return Arm("note", ran=False, reason=reason)
 
 
 def _code_arm(searched: Sequence[_Searched], lists: Sequence[Sequence[Candidate]]) -> Arm:

@@ -12,7 +12,10 @@ from django.utils.translation import gettext as _
 from retrieval.core.types import Fusion, Knobs, Mode
 
 # Knobs that order candidates; the others choose what of them goes into an answer.
-RANKING = ("mode", "fusion", "keyword_weight", "depth", "rrf_k", "ef_search", "code_path", "rerank")
+RANKING = (
+    *("mode", "fusion", "keyword_weight", "depth", "rrf_k", "ef_search"),
+    *("note_vectors", "code_path", "rerank"),
+)
 ASSEMBLY = ("alternates", "neighbours", "linked_notes", "chunks_per_note", "token_budget")
 LIMITS = {
     "depth": (10, 500),
@@ -145,6 +148,10 @@ def _labels() -> dict[str, tuple[str, str]]:
         "depth": (_("Depth"), _("Candidates of each arm, more than are shown.")),
         "ef_search": (_("ef_search"), _("Neighbours the vector index looks at, if asked.")),
         "code_path": (_("Code"), _("Looked for by itself, if a question may be about it.")),
+        "note_vectors": (
+            _("Whole notes"),
+            _("Those that are near bring passages, where the vector index is asked."),
+        ),
         "rrf_k": (_("RRF k"), _("Only for reciprocal rank.")),
         "rerank": (_("Rerank"), _("A model orders the best candidates again.")),
         "neighbours": (_("Neighbours"), _("Passages before and after a hit.")),
@@ -170,6 +177,7 @@ def _choices() -> dict[str, tuple[tuple[str, str], ...]]:
             (str(Fusion.RRF), _("by rank")),
         ),
         "code_path": switch,
+        "note_vectors": switch,
         "rerank": switch,
         "alternates": switch,
         "linked_notes": switch,

@@ -35,7 +35,7 @@ TEXT_LENGTH = 420
 _SHOWN_FIELDS = frozenset(
     {
         *("chunk_id", "note_id", "score", "exact", "in_text"),
-        *("lexical_rank", "bm25", "vector_rank", "cosine", "code_rank", "rerank_rank"),
+        *("lexical_rank", "bm25", "vector_rank", "cosine", "code_rank", "note_rank", "rerank_rank"),
     }
 )
 
@@ -138,7 +138,12 @@ async def effects_of(question: str, *, scope: Scope, knobs: Knobs, top: int) -> 
     found = []
     for label, turned in (
         *_variations(knobs, asks_index=not facts.is_small),
-        *_switched(knobs, has_reranker=has_reranker, has_code=bool(facts.code)),
+        *_switched(
+            knobs,
+            has_reranker=has_reranker,
+            has_code=bool(facts.code),
+            asks_index=not facts.is_small,
+        ),
     ):
         other = await _notes(question, scope=scope, knobs=turned, top=top)
         found.append(_effect(label, turned, base, other))
@@ -167,11 +172,16 @@ def _variations(knobs: Knobs, *, asks_index: bool) -> Iterator[tuple[str, Knobs]
         yield _("ef_search %(ef)d") % {"ef": wider}, replace(knobs, ef_search=wider)
 
 
-def _switched(knobs: Knobs, *, has_reranker: bool, has_code: bool) -> Iterator[tuple[str, Knobs]]:
+def _switched(
+    knobs: Knobs, *, has_reranker: bool, has_code: bool, asks_index: bool
+) -> Iterator[tuple[str, Knobs]]:
     """What is on or off, the other way round, where it does something."""
     if has_code and knobs.mode != Mode.KEYWORD:
         label = _("code not by itself") if knobs.code_path else _("code by itself")
         yield label, replace(knobs, code_path=not knobs.code_path)
+    if asks_index and knobs.mode != Mode.KEYWORD:
+        label = _("without whole notes") if knobs.note_vectors else _("with whole notes")
+        yield label, replace(knobs, note_vectors=not knobs.note_vectors)
     if has_reranker:
         label = _("without reranking") if knobs.rerank else _("reranked")
         yield label, replace(knobs, rerank=not knobs.rerank)

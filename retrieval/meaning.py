@@ -96,6 +96,18 @@ def liked_parts(vectors: Sequence[VectorArm], *, score: str) -> tuple[str, ...]:
     return (liked,)
 
 
+def note_rank(vectors: Sequence[VectorArm], facts: ScopeFacts) -> str:
+    """SQL of the place of the whole note that brought the passage `placed`, if one did."""
+    if not uses_index(facts, vectors):
+        return "NULL::bigint"
+    ranks = ", ".join(
+        fill(near_notes_sql.NOTE_RANK, number=number)
+        for number, arm in enumerate(vectors)
+        if arm.query is not None
+    )
+    return f"CASE WHEN placed.vector_rank IS NOT NULL THEN LEAST({ranks}) END"
+
+
 def uses_index(facts: ScopeFacts, vectors: Sequence[VectorArm]) -> bool:
     """Whether the index of a model is read, and not every vector of the scope."""
     return not facts.is_small and any(arm.query is not None for arm in vectors)

@@ -27,6 +27,7 @@ def knobs_of(row: RetrievalSettings) -> Knobs:
         linked_notes=row.linked_notes,
         alternates=row.alternates,
         code_path=row.code_path,
+        note_vectors=row.note_vectors,
         rerank=row.rerank_model_id is not None,
     )
 

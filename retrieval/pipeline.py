@@ -176,8 +176,8 @@ async def _rerank(outcome: _Outcome, question: str, *, scope: Scope, user_id: in
 
 
 def _is_worth_saying(arm: Arm, knobs: Knobs) -> bool:
-    # That a question is not about source code is no news.
-    if not arm.reason or arm.name == "code":
+    # That a question is not about source code, or that whole notes bring nothing, is no news.
+    if not arm.reason or arm.name in {"code", "note"}:
         return False
     return arm.ran or arm.name == "rerank" or knobs.mode == "hybrid"
 

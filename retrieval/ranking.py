@@ -28,10 +28,12 @@ def ranked_parts(
     vectors: Sequence[VectorArm],
     has_code: bool,
     has_identifiers: bool,
+    note_rank: str,
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The fusion of what the parts before found, its order, and their values.
 
-    `has_code`: the code path runs. `has_identifiers`: some are asked for.
+    `has_code`: the code path runs. `has_identifiers`: some are asked for. `note_rank`: SQL of the
+    place of the whole note that brought a passage.
     """
     foreign, foreign_values = _foreign(query)
     dated, date_values = _dated(query, knobs)
@@ -56,6 +58,7 @@ def ranked_parts(
             held_bonus=sql.HELD_BONUS * _best(knobs),
             named_bonus=sql.NAMED_BONUS * _best(knobs),
             named=sql.NAMED,
+            note_rank=note_rank,
             code_rank=fill(path_sql.CODE_RANK, table="placed") if has_code else "NULL::bigint",
         ),
     )

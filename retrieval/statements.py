@@ -31,7 +31,7 @@ from retrieval.core.types import MOST_EF_SEARCH, Candidate, Knobs, Mode
 from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
 from retrieval.filters import barred_parts, note_condition
-from retrieval.meaning import VectorArm, meaning_parts, uses_index
+from retrieval.meaning import VectorArm, meaning_parts, note_rank, uses_index
 from retrieval.near_notes import near_notes
 from retrieval.paths import code_parts, code_path
 from retrieval.ranking import ranked_parts
@@ -56,13 +56,15 @@ class Found:
     """Rows of a search, best first.
 
     `mended` is the spelling that was corrected ("typed → taken"), `terms` the lexemes that
-    were looked for, `share` how much of the question, by idf, the best keyword hit holds.
+    were looked for, `share` how much of the question, by idf, the best keyword hit holds. `notes`
+    is how many whole notes were near by their signs, where the index was asked.
     """
 
     candidates: tuple[Candidate, ...]
     mended: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     share: float = 0.0
+    notes: int = 0
 
 
 def run_search(
@@ -77,7 +79,7 @@ def run_search(
 
     Raises django.db.OperationalError when it takes longer than TIMEOUT_MS.
     """
-    if uses_index(facts, vectors):
+    if uses_index(facts, vectors) and knobs.note_vectors:
         vectors = [_with_notes(arm) for arm in vectors]
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
@@ -96,7 +98,8 @@ def run_search(
         rows = cursor.fetchall()
     mended, terms, share = rows[0][-3:] if rows else ((), (), 0)
     found = tuple(map(_candidate, rows))
-    return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0))
+    notes = sum(len(arm.notes) for arm in vectors)
+    return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0), notes)
 
 
 def _with_notes(arm: VectorArm) -> VectorArm:
@@ -145,6 +148,7 @@ def search_statement(
         vectors=vectors,
         has_code=path.runs,
         has_identifiers=bool(values["identifiers"]),
+        note_rank=note_rank(vectors, facts),
     )
     parts = (
         *_allowed(query, scope),
@@ -309,7 +313,7 @@ def _made(text: str, days: Sequence[str]) -> str:
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:
-    chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine, code = row[:9]
+    chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine = row[:8]
     return Candidate(
         chunk_id=chunk_id or 0,
         note_id=note_id,
@@ -319,5 +323,6 @@ def _candidate(row: Sequence[Any]) -> Candidate:
         exact=exact,
         bm25=None if bm25 is None else float(bm25),
         cosine=None if cosine is None else float(cosine),
-        code_rank=code,
+        code_rank=row[8],
+        note_rank=row[9],
     )

@@ -34,7 +34,7 @@ ARM_LABELS = {
     "meaning": _("meaning"),
     "semantic": _("meaning"),
     "code": _("code"),
-    "note": _("title"),
+    "note": _("whole notes"),
     "title": _("title"),
     "rerank": _("reranking"),
     "condense": _("rewriting"),

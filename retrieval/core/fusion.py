@@ -90,6 +90,8 @@ def arm_labels(candidate: Candidate) -> tuple[str, ...]:
         labels.append(f"keyword {candidate.lexical_rank}")
     if candidate.vector_rank is not None:
         labels.append(f"meaning {candidate.vector_rank}")
+    if candidate.note_rank is not None:
+        labels.append(f"note {candidate.note_rank}")
     if candidate.code_rank is not None:
         labels.append(f"code {candidate.code_rank}")
     if candidate.rerank_rank is not None:
@@ -108,6 +110,7 @@ def _join(known: Candidate, other: Candidate, gain: float) -> Candidate:
         lexical_rank=_least(known.lexical_rank, other.lexical_rank),
         vector_rank=_least(known.vector_rank, other.vector_rank),
         code_rank=_least(known.code_rank, other.code_rank),
+        note_rank=_least(known.note_rank, other.note_rank),
         exact=known.exact or other.exact,
         dated=known.dated or other.dated,
         bm25=_most(known.bm25, other.bm25),

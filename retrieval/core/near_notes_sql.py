@@ -16,7 +16,7 @@ MEASURED_PASSAGES = 40
 # Each step is one look by a key: 100 notes, then at most MEASURED_NOTES times their passages.
 NEAR_BY_NOTES = """
 near_notes_{number} AS MATERIALIZED (
-    SELECT n.vault_id, n.note_id
+    SELECT n.vault_id, n.note_id, row_number() OVER (ORDER BY {note_distance}, n.note_id) AS rank
     FROM unnest(%(notes_{number})s::bigint[], %(note_vaults_{number})s::bigint[])
         AS near(note_id, vault_id)
     JOIN vault_notevector n ON {note_condition}
@@ -24,10 +24,8 @@ near_notes_{number} AS MATERIALIZED (
     WHERE near.vault_id = ANY(%(vaults_{number})s) AND n.fingerprint = %(space_{number})s
     ORDER BY {note_distance}, n.note_id LIMIT {notes}
 ),
-near_{number} AS MATERIALIZED (
-    SELECT chunk_id, embed_hash, fingerprint, distance FROM by_index_{number}
-    UNION
-    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance}
+by_notes_{number} AS MATERIALIZED (
+    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance, near.rank
     FROM near_notes_{number} AS near
     CROSS JOIN LATERAL (
         SELECT c.id FROM vault_chunk c
@@ -36,5 +34,12 @@ near_{number} AS MATERIALIZED (
     ) AS own
     JOIN vault_chunkvector v ON {condition}
         AND v.vault_id = near.vault_id AND v.chunk_id = own.id
+),
+near_{number} AS MATERIALIZED (
+    SELECT chunk_id, embed_hash, fingerprint, distance FROM by_index_{number}
+    UNION
+    SELECT chunk_id, embed_hash, fingerprint, distance FROM by_notes_{number}
     ORDER BY distance LIMIT {depth}
 )"""
+# The place of the note that brought a passage among the nearest: the best of all models.
+NOTE_RANK = "(SELECT rank FROM by_notes_{number} AS own WHERE own.chunk_id = placed.chunk_id)"

@@ -217,11 +217,12 @@ placed AS MATERIALIZED (
     FROM {table} AS fused JOIN vault_note n ON n.id = fused.note_id
 )
 SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine, {code_rank},
+    {note_rank},
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
     (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM placed
 UNION ALL
-SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL, NULL,
+SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL, NULL, NULL,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
     (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)

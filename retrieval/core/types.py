@@ -37,6 +37,7 @@ class Knobs:
     `keyword_weight`: percent of a score that keywords give, the rest is meaning's.
     `ef_search`: how many neighbours the vector index looks at, where it is asked.
     `code_path`: source code is looked for by itself where a question may be about it.
+    `note_vectors`: whole notes that are near bring their passages where the index is asked.
     """
 
     mode: Mode = Mode.HYBRID
@@ -48,6 +49,7 @@ class Knobs:
     keyword_weight: int = 50
     ef_search: int = EF_SEARCH
     code_path: bool = True
+    note_vectors: bool = True
     chunks_per_note: int = 3
     token_budget: int = 3000
     neighbours: int = 1
@@ -61,6 +63,7 @@ class Knobs:
 class Candidate:
     """A ranked chunk before selection. Ranks count from 1; None: that arm missed it.
 
+    `note_rank` is the place of its whole note, where that brought it.
     `score` is what the list is ordered by; `bm25` and `cosine` are what the arms measured.
     `exact`: the query is a name of the note. `in_text`: the query stands in the note as
     typed, and only that was found. `dated`: the note is of the days that are asked for, and
@@ -79,15 +82,16 @@ class Candidate:
     rerank_rank: int | None = None
     dated: bool = False
     code_rank: int | None = None
+    note_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
     """What one arm did.
 
-    `name` is "keyword", "meaning", "code", "title", "text", "filter" or "rerank". `reason` says
-    why it was skipped, or what it could not see. `path` is how it ran: "bm25", "exact", "hnsw",
-    "exact in memory", the name of the reranker.
+    `name` is "keyword", "meaning", "note", "code", "title", "text", "filter" or "rerank". `reason`
+    says why it was skipped, or what it could not see. `path` is how it ran: "bm25", "exact",
+    "hnsw", "exact in memory", "signs", the name of the reranker.
     """
 
     name: str

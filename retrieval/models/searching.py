@@ -66,6 +66,10 @@ class RetrievalSettings(models.Model):
         default=True,
         help_text=_("look for source code by itself, where a question may be about it"),
     )
+    note_vectors = models.BooleanField(
+        default=True,
+        help_text=_("let whole notes that are near bring passages which a large index misses"),
+    )
     rerank_model = models.ForeignKey(
         RerankModel,
         null=True,

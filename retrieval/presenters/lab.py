@@ -139,6 +139,8 @@ def _facts(row: LabRow) -> list[tuple[str, str]]:
     if found.vector_rank is not None:
         measured = f" · cosine {found.cosine:.3f}" if found.cosine is not None else ""
         shown.append((_("Meaning"), f"{found.vector_rank}{measured}"))
+    if found.note_rank is not None:
+        shown.append((_("Whole notes"), str(found.note_rank)))
     if found.code_rank is not None:
         measured = f" · cosine {found.cosine:.3f}" if found.cosine is not None else ""
         shown.append((_("Code"), f"{found.code_rank}{measured}"))

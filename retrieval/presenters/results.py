@@ -133,7 +133,7 @@ def _address(
 def is_only_near(result: SearchResult) -> bool:
     """Whether no note has a word of the query: all of them only come near its meaning."""
     return bool(result.hits) and all(
-        label.startswith(("meaning", "code")) for hit in result.hits for label in hit.arms
+        label.startswith(("meaning", "note", "code")) for hit in result.hits for label in hit.arms
     )
 
 

@@ -43,6 +43,7 @@ def path_words(path: str) -> str:
         "exact": _("every passage compared"),
         "hnsw": _("by the vector index"),
         "exact in memory": _("every passage compared, in memory"),
+        "signs": _("by the signs of their vectors"),
         "lookup keys": _("titles, aliases, file names and paths"),
         "substring": _("read letter by letter"),
         "newest first": _("newest first"),

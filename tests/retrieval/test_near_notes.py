@@ -7,24 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from providers.models import EmbeddingModel
 from retrieval import near_notes as module
+from retrieval.arms import search_queries
+from retrieval.core.fusion import arm_labels
 from retrieval.core.query import parse_query
-from retrieval.core.types import Knobs, Mode
+from retrieval.core.types import Arm, Candidate, Knobs, Mode
 from retrieval.facts import scope_facts
 from retrieval.meaning import VectorArm
 from retrieval.near_notes import near_notes
 from retrieval.statements import run_search
 from tests.cast import Cast, make_vault
 from tests.retrieval.crowd import build_index, fill, unit
-from tests.retrieval.library import make_embedding_model
+from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
 from vault.core.types import Scope
 from vault.fields import Vector
 from vault.models import Note, NoteVector, Vault
+from vault.note_vectors import write_note_vectors
 from vault.staleness import fingerprint
 
 pytestmark = pytest.mark.django_db
@@ -166,8 +170,9 @@ def missed_by_the_index(cast: Cast, model: EmbeddingModel) -> tuple[Scope, Vecto
     return scope, VectorArm(model, scope.vault_ids, query=query), lost.pk
 
 
+@pytest.mark.parametrize("note_vectors", [True, False])
 def test_passages_that_the_index_misses_are_found_by_their_note(
-    cast: Cast, model: EmbeddingModel
+    cast: Cast, model: EmbeddingModel, *, note_vectors: bool
 ) -> None:
     scope, arm, lost = missed_by_the_index(cast, model)
     with connection.cursor() as cursor:
@@ -177,8 +182,46 @@ def test_passages_that_the_index_misses_are_found_by_their_note(
         parse_query("pump"),
         scope=scope,
         facts=facts,
-        knobs=Knobs(mode=Mode.SEMANTIC, depth=10),
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=10, note_vectors=note_vectors),
         vectors=[arm],
     ).candidates
-    assert [candidate.note_id for candidate in found[:3]].count(lost) == 2
+    places = [candidate.note_rank for candidate in found if candidate.note_id == lost]
+    assert places == ([1, 1] if note_vectors else [])
+    assert {candidate.note_rank for candidate in found if candidate.note_id != lost} == {None}
+    assert [candidate.vector_rank for candidate in found] == list(range(1, 11))
     assert len({candidate.chunk_id for candidate in found}) == len(found) == 10
+
+
+def note_arm(cast: Cast, *, is_small: bool, knobs: Knobs) -> tuple[Arm, tuple[Candidate, ...]]:
+    scope = scope_for(cast.owner)
+    facts = replace(scope_facts(scope), is_small=is_small)
+    found = async_to_sync(search_queries)(
+        [parse_query("blue pump")], scope=scope, facts=facts, knobs=knobs
+    )
+    return next(arm for arm in found.arms if arm.name == "note"), found.lists[0]
+
+
+def test_a_search_tells_how_many_whole_notes_brought_passages(
+    cast: Cast, model: EmbeddingModel
+) -> None:
+    for name in ("Pumps", "Valves"):
+        write_note(cast.vault, f"{name}.md", f"the blue {name}", "of the cellar")
+    embed(cast.vault, model)
+    told, _ = note_arm(cast, is_small=False, knobs=Knobs())
+    assert (told.ran, told.reason) == (False, "No whole note has a vector yet.")
+    write_note_vectors(cast.vault.pk, model)
+    module._centres.clear()
+    module._kept.clear()
+    told, candidates = note_arm(cast, is_small=False, knobs=Knobs())
+    assert (told.ran, told.found, told.path) == (True, 2, "signs")
+    assert {candidate.note_rank for candidate in candidates} == {1, 2}
+    assert "note 1" in [label for c in candidates for label in arm_labels(c)]
+    for is_small, knobs, reason in (
+        (True, Knobs(), "Every passage was compared"),
+        (False, Knobs(note_vectors=False), "switched off"),
+        (False, Knobs(mode=Mode.KEYWORD), "nothing was"),
+    ):
+        told, candidates = note_arm(cast, is_small=is_small, knobs=knobs)
+        assert (told.ran, told.found) == (False, 0)
+        assert reason in told.reason
+        assert {candidate.note_rank for candidate in candidates} == {None}

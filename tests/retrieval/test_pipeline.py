@@ -138,7 +138,7 @@ def test_the_run_is_kept(library: Cast) -> None:
     assert run.vaults == ["team"]
     assert (run.mode, run.passages) == ("hybrid", len(found.passages))
     assert {arm["name"]: arm["ran"] for arm in run.arms} == {
-        "keyword": True, "meaning": True, "code": False, "title": True
+        "keyword": True, "meaning": True, "note": False, "code": False, "title": True
     }  # fmt: skip
     assert run.candidates[0]["chunk_id"] == found.passages[0].chunk_ids[0]
     assert set(run.timings) == {"condense", "embed", "search", "expand", "total"}
