@@ -135,9 +135,13 @@ def section_reply(user: User, pointer: str, *, below: bool, part: int) -> dict[s
     return reply
 
 
-def window_reply(user: User, pointer: str) -> dict[str, Any]:
-    """The sentences around a place, and the places before and after. Raises ToolRefused,
-    with the sections of the note where it has no such text (any more)."""
+def window_reply(user: User, pointer: str, *, steps: int) -> dict[str, Any]:
+    """The sentences around a place, or those so many `steps` after or (negative) before them,
+    and on which sides the section has more. Raises ToolRefused, with the sections of the note
+    where it has no such text (any more).
+
+    Small on purpose: whoever has the pointer was told where it stands, and steps on with it.
+    """
     note, rest = note_of(user, pointer)
     if not rest.startswith("@"):
         raise ToolRefused(
@@ -145,13 +149,18 @@ def window_reply(user: User, pointer: str) -> dict[str, Any]:
             "whole section."
         )
     found = read_window(note, _place(note, rest))
+    for taken in range(abs(steps)):
+        if found is None:
+            break
+        beside = found.after if steps > 0 else found.before
+        if beside is None:
+            way = "after" if steps > 0 else "before"
+            raise ToolRefused(f"The section has no more than {taken} steps {way} this place.")
+        found = read_window(note, beside)
     if found is None:
         raise ToolRefused(f"There is no text at this place of “{note.path}”.")
-    reply: dict[str, Any] = {"breadcrumb": breadcrumb(note, found.path), "text": found.text}
-    for name, beside in (("before", found.before), ("after", found.after)):
-        if beside is not None:
-            reply[name] = place_in(note, beside)
-    return reply
+    sides = [name for name in ("before", "after") if getattr(found, name) is not None]
+    return {"text": found.text} | ({"more": " and ".join(sides)} if sides else {})
 
 
 def _place(note: Note, rest: str) -> Place:

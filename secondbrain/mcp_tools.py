@@ -40,6 +40,8 @@ from vault.sections import section_at
 
 DEFAULT_HITS, MOST_HITS = 5, 20
 DEFAULT_SIMILAR = 5
+# Windows that one call may pass over; who reads on for longer wants the section.
+MOST_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,11 @@ async def get_section(agent: Agent, arguments: Mapping[str, Any]) -> dict[str, A
     user = await sync_to_async(_user)(agent)
     pointer = text_of(arguments, "section")
     below, around = flag_of(arguments, "below"), flag_of(arguments, "around")
+    steps = number_of(arguments, "steps", default=0, least=-MOST_STEPS, most=MOST_STEPS)
     if around:
-        return await sync_to_async(window_reply)(user, pointer)
+        return await sync_to_async(window_reply)(user, pointer, steps=steps)
+    if steps:
+        raise ToolRefused("“steps” go from a place: set “around” to true with them.")
     part = number_of(arguments, "part", default=1, least=1, most=10_000)
     return await sync_to_async(section_reply)(user, pointer, below=below, part=part)
 
@@ -283,10 +288,11 @@ _GET_SECTION = Tool(
     "get_section",
     "Read one section of a note: only that, without its subsections unless below is true. "
     "Long ones come in parts. With around=true only a few sentences about what a search "
-    "found, with pointers to those before and after.",
+    "found; steps=1 reads those after them, steps=-1 those before.",
     {
         "section": _POINTER,
         "around": {"type": "boolean", "description": "only the sentences about the place"},
+        "steps": {"type": "integer", "minimum": -MOST_STEPS, "maximum": MOST_STEPS},
         "below": {"type": "boolean", "description": "with its subsections"},
         "part": {"type": "integer", "minimum": 1},
     },

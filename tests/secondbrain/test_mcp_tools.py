@@ -107,26 +107,36 @@ def test_copies_are_one_pointer_that_names_a_few_of_them(library: Cast) -> None:
     assert not any(path in names[0] for path in told)
 
 
-def test_around_a_hit_only_a_few_sentences_are_read_and_more_is_a_pointer_away(
+def test_around_a_hit_only_a_few_sentences_are_read_and_more_is_a_step_away(
     library: Cast,
 ) -> None:
     hit = call(library.owner, "search", query="boiler paragraph 150")["results"][0]
     assert hit["snippet"] == "Paragraph 150 about the boiler and its valves."
     around = call(library.owner, "get_section", section=hit["section"], around=True)
-    assert around["breadcrumb"] == "team > Ops/Pumps.md > Pumps > Boiler"
     assert "Paragraph 150 " in around["text"]
-    assert around["tokens"] < 200 < hit["section_tokens"]
-    after = call(library.owner, "get_section", section=around["after"], around=True)
-    before = call(library.owner, "get_section", section=around["before"], around=True)
-    joined = "\n\n".join(each["text"] for each in (before, around, after))
+    assert around["more"] == "before and after"
+    assert around["tokens"] < 130 < hit["section_tokens"]
+
+    def step(steps: int) -> str:
+        reply = call(library.owner, "get_section", section=hit["section"], around=True, steps=steps)
+        return str(reply["text"])
+
+    joined = "\n\n".join([step(-1), around["text"], step(1), step(2)])
     assert joined in note_of("Ops/Pumps.md").body
+
+
+def test_no_step_leads_out_of_a_section(library: Cast) -> None:
+    hit = call(library.owner, "search", query="blue pump cellar")["results"][0]
+    refused = refusal(library.owner, "get_section", section=hit["section"], around=True, steps=-1)
+    assert str(refused) == "The section has no more than 0 steps before this place."
+    refused = refusal(library.owner, "get_section", section=hit["section"], steps=1)
+    assert "around" in str(refused)
 
 
 def test_a_window_ends_with_its_section(library: Cast) -> None:
     hit = call(library.owner, "search", query="blue pump cellar")["results"][0]
     around = call(library.owner, "get_section", section=hit["section"], around=True)
     assert around == {
-        "breadcrumb": "team > Ops/Pumps.md > Pumps > Blue pump",
         "text": "The blue pump stands in the cellar.",
         "tokens": around["tokens"],
     }
