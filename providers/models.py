@@ -146,6 +146,26 @@ class EmbeddingModel(ProviderModel):
     revision = models.CharField(
         max_length=60, blank=True, help_text=_("Change it when the same name gives new vectors.")
     )
+    noise_bar = models.FloatField(
+        null=True,
+        editable=False,
+        help_text=_("Cosine under which no passage is near a question: measured."),
+    )
+    noise_spread = models.FloatField(
+        default=0.0, editable=False, help_text=_("Deviation of the cosines it was measured by.")
+    )
+    noise_passages = models.PositiveIntegerField(
+        default=0, editable=False, help_text=_("Passages it was measured by.")
+    )
+    noise_of = models.PositiveBigIntegerField(
+        default=0, editable=False, help_text=_("Vectors there were then.")
+    )
+    noise_space = models.CharField(
+        max_length=16,
+        blank=True,
+        editable=False,
+        help_text=_("Fingerprint of the model then; empty: not measured."),
+    )
 
     @property
     def fingerprint(self) -> str:

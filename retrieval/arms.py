@@ -25,6 +25,7 @@ from retrieval.paths import CodePath, code_path
 from retrieval.query_vectors import QueryVectors, embed_queries
 from retrieval.statements import Found, run_search
 from vault.core.types import Scope
+from vault.staleness import fingerprint
 
 # Filters drop rows after the comparison in memory, and keyword hits want to be measured: it
 # hands over this many times more.
@@ -32,7 +33,8 @@ _OVERFETCH = 4
 # Best cosine, with the bundled embedder, of 450 questions that a set of notes answers: 0.34 to
 # 0.77 but for one. Of 180 questions about something else 45 % are under it and hold little of
 # any note (docs/retrieval.md). A word or two have lower ones: 0.25 to 0.48, and under 0.20.
-# Other models have other scales: no bar.
+# Other models have other scales: theirs is measured in the background (vault/noise.py), for
+# whole questions alone, and lower than by hand.
 FAR = {"local_e5": 0.33}
 FAR_IN_SHORT = {"local_e5": 0.22}
 # Of a word or two that stand nowhere here: made-up words lie at 0.33 to 0.40 from the nearest of
@@ -147,13 +149,22 @@ def _bar(queries: Sequence[ParsedQuery], facts: ScopeFacts, *, is_known: bool) -
     """
     different = ({word.casefold() for word in query.words} for query in queries)
     if all(len(words) > _SHORT_WORDS for words in different):
-        return _least(FAR, facts)
+        return min((_far(model) for model in facts.models), default=0.0)
     return _least(FAR_IN_SHORT if is_known else FAR_IF_UNKNOWN, facts)
 
 
 def _least(bars: Mapping[str, float], facts: ScopeFacts) -> float:
     """The lowest bar of the models of the scope; none where one has no measured bar."""
     return min((bars.get(model.provider.kind, 0.0) for model in facts.models), default=0.0)
+
+
+def _far(model: EmbeddingModel) -> float:
+    """The bar of `model` for a whole question; none while it was not measured as it is now."""
+    if model.provider.kind in FAR:
+        return FAR[model.provider.kind]
+    if model.noise_bar is None or model.noise_space != fingerprint(model):
+        return 0.0
+    return model.noise_bar
 
 
 def _share(found: Found) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.utils import timezone
 
@@ -20,6 +21,7 @@ from vault.jobs import Again, GiveUp, RetryLater
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
 from vault.models import Job, SyncRun
+from vault.noise import is_noise_due, measure_noise
 from vault.note_vectors import has_due_notes
 from vault.refusals import mark_failed
 from vault.rescrub import rescrub_vault
@@ -43,6 +45,9 @@ DEATHS_ALONE = 2
 FULL_EVERY = timedelta(hours=24)
 # An embedding job that failed for good is wanted again by a scan after this time.
 FAILED_AGAIN = timedelta(hours=1)
+
+
+log = structlog.get_logger("vault.tasks")
 
 
 def run_job(job_id: int) -> bool:
@@ -151,9 +156,18 @@ def embed_vault_job(job: Job) -> Again | None:
         return Again()
     for model in models_of(vault_id):
         request_vector_index(model.pk)
+        _measure(model)
     if ready_to_switch(vault_id):
         jobs.want("switch", key=f"switch:{vault_id}", vault_id=vault_id)
     return None
+
+
+def _measure(model: EmbeddingModel) -> None:
+    """Where chance ends under `model`. Without it search goes on, and calls nothing far."""
+    try:
+        measure_noise(model)
+    except ProviderError as error:
+        log.warning("noise_not_measured", model=model.pk, error=error.code)
 
 
 def refresh_lexemes_job(job: Job) -> Again | None:
@@ -308,8 +322,10 @@ def _is_full_due(vault_id: int) -> bool:
 def _is_embedding_due(vault_id: int, *, changed: bool) -> bool:
     """Whether something waits for its vector, and trying makes sense now."""
     is_waiting = has_pending(vault_id) or ready_to_switch(vault_id) is not None
-    if not is_waiting and changed:
-        is_waiting = any(has_due_notes(vault_id, model) for model in models_of(vault_id))
+    if not is_waiting:
+        models = models_of(vault_id)
+        is_waiting = any(is_noise_due(model) for model in models)
+        is_waiting |= changed and any(has_due_notes(vault_id, model) for model in models)
     if not is_waiting:
         return False
     return not _failed_lately(f"embed:{vault_id}", but=changed)

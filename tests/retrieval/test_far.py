@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from asgiref.sync import async_to_sync
 
+from providers.models import EmbeddingModel
 from providers.presets import load_presets
 from providers.registry import default_embedding_model, embedder
 from retrieval.core.types import Mode
 from retrieval.search import search_notes
 from tests.cast import Cast
-from tests.retrieval.library import write_note
+from tests.retrieval.library import make_embedding_model, write_note
 from vault.access import scope_for
+from vault.fields import Vector
 from vault.lexemes import know_lexemes
 from vault.models import Chunk, ChunkVector, Note
 from vault.staleness import fingerprint
@@ -28,6 +30,13 @@ def place(cast: Cast, note: Note, query: str, *, cosine: float) -> None:
     model = default_embedding_model()
     assert model is not None
     asked = np.asarray(async_to_sync(embedder(model).embed_queries)([query]))[0]
+    write_vector(cast, note, model, asked, cosine=cosine)
+
+
+def write_vector(
+    cast: Cast, note: Note, model: EmbeddingModel, asked: Vector, *, cosine: float
+) -> None:
+    """Give the one chunk of `note` a vector of this cosine to `asked`; let `model` serve."""
     away = np.eye(len(asked), dtype=np.float32)[0]
     away -= (away @ asked) * asked
     away /= np.linalg.norm(away)
@@ -67,6 +76,32 @@ def test_two_words_that_stand_nowhere_find_only_what_is_rather_near(
     said = " ".join(arm.reason for arm in found.arms)
     assert ("nothing here is near" in said) is not bool(expected)
     assert ("orchestr →" in said) is (query == MENDED)
+
+
+@pytest.mark.parametrize(
+    ("bar", "space", "expected"),
+    [
+        (0.5, "", ["evening.md"]),
+        (0.5, "now", []),
+        (0.3, "now", ["evening.md"]),
+        (None, "now", ["evening.md"]),
+    ],
+)
+def test_the_bar_of_another_model_is_what_was_measured_of_it(
+    cast: Cast, bar: float | None, space: str, expected: list[str]
+) -> None:
+    note = write_note(cast.vault, "evening.md", "The orchestra plays in the evening.")
+    query = "How long should a soft egg cook"
+    model = make_embedding_model()
+    asked = np.asarray(async_to_sync(embedder(model).embed_queries)([query]))[0]
+    write_vector(cast, note, model, asked, cosine=0.4)
+    model.noise_bar, model.noise_space = bar, fingerprint(model) if space else ""
+    model.save()
+    scope = scope_for(cast.owner)
+    found = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
+    assert [hit.path for hit in found.hits] == expected
+    said = " ".join(found.notices)
+    assert ("nothing here is near in meaning (best similarity 0.40)" in said) is not bool(expected)
 
 
 def test_a_word_typed_over_and_over_is_one_word(cast: Cast) -> None:
