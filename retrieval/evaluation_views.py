@@ -33,10 +33,10 @@ from retrieval.presenters.evaluation import (
     fall_row,
     figure_rows,
     figures,
-    measures_of,
     question_rows,
     run_rows,
     verdict,
+    with_changes,
 )
 from retrieval.tasks import request_evaluation
 from vault.access import evaluated_by, evaluated_vault, owned_by
@@ -223,7 +223,7 @@ def _figures(request: HttpRequest, found: EvalRun) -> dict[str, Any]:
     context: dict[str, Any] = {
         "other": other,
         "others": others.defer(*_HEAVY)[:MOST_RUNS],
-        "figures": figures(found.metrics["all"], before["all"] if before else None),
+        "figures": figures(found.metrics["all"], None),
         "by_class": figure_rows(found.metrics, "by_class", before),
         "by_language": figure_rows(found.metrics, "by_language", before),
         "questions": question_rows(found, found.vault.slug, site_knobs()),
@@ -233,7 +233,7 @@ def _figures(request: HttpRequest, found: EvalRun) -> dict[str, Any]:
         context |= {
             "compared": compared,
             "verdict": verdict(compared),
-            "shared": figures(measures_of(compared.after), measures_of(compared.before)),
+            "figures": with_changes(context["figures"], compared),
             "better": change_rows(compared.better),
             "worse": change_rows(compared.worse),
             "other_knobs": describe(knobs_from(other.knobs), site_knobs()),

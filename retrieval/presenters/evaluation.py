@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
@@ -184,6 +184,17 @@ def fall_row(fall: Fall | None) -> FallRow | None:
     )
 
 
+def with_changes(shown: Sequence[Figure], found: Comparison) -> tuple[Figure, ...]:
+    """Figures of a whole run with what changed over the questions that the other one has, too."""
+    if not found.before.questions:
+        return tuple(shown)
+    shared = figures(measures_of(found.after), measures_of(found.before))
+    return tuple(
+        replace(figure, delta=other.delta, trend=other.trend)
+        for figure, other in zip(shown, shared, strict=True)
+    )
+
+
 def measures_of(scores: Scores) -> dict[str, float]:
     """Scores as figures wants them."""
     return {name: getattr(scores, name) for name in MEASURES}
@@ -228,6 +239,8 @@ def _run_row(
         run=run,
         knobs=describe(knobs_from(run.knobs), base),
         who=names.get(run.user_id or 0, "") or _("by itself"),
-        figures=figures(scores, before.metrics["all"] if before else None) if scores else (),
+        figures=figures(scores, before.metrics["all"] if before else None)
+        if scores and scores["questions"]
+        else (),
         url=reverse("evaluation-run", args=[slug, run.pk]),
     )

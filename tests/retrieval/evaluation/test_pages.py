@@ -47,7 +47,7 @@ def done(cast: Cast, *, mode: Mode, label: str) -> EvalRun:
 def test_a_vault_without_questions_says_how_to_write_them(cast: Cast) -> None:
     content = text_of(get(cast.owner, "evaluation", "team"))
     assert "golden-questions.md" in content
-    assert "A run needs questions" in content
+    assert "Write them into a note called golden-questions.md" in content
     answer = post(cast.owner, "evaluation-start", "team")
     assert "There is no question to ask yet." in text_of(answer)
     assert not EvalRun.objects.exists()
@@ -190,3 +190,17 @@ def test_a_change_since_the_last_run_is_told(cast: Cast) -> None:
     cast.vault.chunk_tokens = 99
     cast.vault.save()
     assert "changed since the last run" in text_of(get(cast.owner, "evaluation", "team"))
+
+
+def test_a_run_that_failed_before_anything_was_asked_shows_no_figures(cast: Cast) -> None:
+    write_golden_vault(cast.vault)
+    run = start_run(cast.vault, knobs=Knobs(), user=cast.mate)
+    assert go_on(run.pk, most_seconds=1) is not None
+    client = Client()
+    client.force_login(cast.owner)
+    page = client.get(f"/lab/evaluation/team/runs/{run.pk}").content.decode()
+    assert "The run failed before anything was asked." in page
+    assert "Who started it may no longer do so." in page
+    assert "Every question, the worst first" not in page
+    listed = client.get("/lab/evaluation/team/").content.decode()
+    assert "Who started it may no longer do so." in listed
