@@ -152,7 +152,7 @@ MENDED = """
             AND words.word ~ '^[[:alpha:]]+$'
         GROUP BY words.position, words.word HAVING COALESCE(max(counted.df), 0) = 0
     ) AS unknown
-    JOIN forms USING (position)
+    JOIN (SELECT DISTINCT position, lexeme FROM forms) AS forms USING (position)
     CROSS JOIN LATERAL (
         SELECT word.lexeme, sum(f.chunks)::float AS df,
             similarity(word.lexeme, forms.lexeme) AS likeness
