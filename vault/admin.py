@@ -7,6 +7,7 @@ any function.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -23,7 +24,8 @@ from vault.models import ApiToken, Job, Note, SyncRun, Vault, VaultMember
 from vault.reindexing import reindex_failed, reindex_notes
 from vault.removal import RemovalRefused, delete_vault, restore_vault
 from vault.removal_tasks import call_off_removal, request_removal
-from vault.settings_forms import read_patterns
+from vault.settings_forms import PassageSizesForm, read_patterns
+from vault.size_trials import trial_of
 from vault.status import vault_status
 from vault.sync import answer_pause, pause_vault
 from vault.tasks import request_embed, request_rescrub, request_sync
@@ -69,9 +71,40 @@ class VaultForm(forms.ModelForm[Vault]):
             "code_suffixes": forms.Textarea(attrs={"rows": 3, "cols": 60}),
         }
 
+    save_although_worse = forms.BooleanField(
+        required=False, label=_("Save these sizes of passages although they find less")
+    )
+
     def clean_ignored(self) -> str:
         """Refuse a pattern that no scan could read."""
         return read_patterns(self.cleaned_data["ignored"])
+
+    def clean(self) -> dict[str, Any]:
+        """Sizes of passages that a trial found worse are saved when somebody insists."""
+        data = super().clean() or self.cleaned_data
+        report = worse_report(self.instance.pk, self.data)
+        if report and not data.get("save_although_worse"):
+            said = _(
+                "With these sizes of passages less is found: nDCG@10 %(before).3f → %(after).3f "
+                "over %(questions)d golden questions. Nothing was saved yet."
+            )
+            values = {
+                "before": report["before"]["ndcg_10"],
+                "after": report["after"]["ndcg_10"],
+                "questions": report["questions"],
+            }
+            self.add_error("save_although_worse", said % values)
+        return data
+
+
+def worse_report(vault_id: int | None, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trial said of the sizes typed for a vault, where it found less; else nothing."""
+    form = PassageSizesForm(typed)
+    vault = Vault.objects.filter(pk=vault_id).first() if vault_id is not None else None
+    if vault is None or not form.is_valid():
+        return {}
+    trial = trial_of(vault, form.sizes)
+    return trial.report if trial is not None and trial.report.get("is_worse") else {}
 
 
 @admin.register(Vault)
@@ -128,6 +161,13 @@ class VaultAdmin(ModelChoice):
         ),
         (_("Other programs"), {"fields": ["keeps_facts"]}),
     ]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Vault | None = None) -> Any:
+        """Whoever typed sizes of passages that find less may insist on them."""
+        fieldsets = list(super().get_fieldsets(request, obj))
+        if obj is not None and request.method == "POST" and worse_report(obj.pk, request.POST):
+            fieldsets.insert(0, (None, {"fields": ["save_although_worse"]}))
+        return fieldsets
 
     def get_readonly_fields(self, request: HttpRequest, obj: Vault | None = None) -> Any:
         """The slug is chosen once: conversations would lose a vault that has another."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from auditlog.models import LogEntry
@@ -15,7 +16,18 @@ from django_q.models import OrmQ, Schedule, Success
 from tests.cast import make_user
 from tests.vault.folders import Folder, make_folder
 from vault import jobs
-from vault.models import ApiToken, Chunk, Job, Link, Note, ScrubFinding, SyncRun, Vault, VaultMember
+from vault.models import (
+    ApiToken,
+    Chunk,
+    Job,
+    Link,
+    Note,
+    ScrubFinding,
+    SizeTrial,
+    SyncRun,
+    Vault,
+    VaultMember,
+)
 from vault.tokens import create_token
 
 pytestmark = pytest.mark.django_db
@@ -188,15 +200,47 @@ def test_a_vault_is_deleted_in_steps_and_can_be_brought_back(
     assert Note.objects.filter(vault_id=row).exists()
 
 
-def test_the_slug_stays_and_a_pattern_that_is_none_is_refused(
-    folder: Folder, administrator: Client
-) -> None:
-    url = reverse("admin:vault_vault_change", args=[folder.vault.pk])
+def change_form(vault: Vault, administrator: Client) -> tuple[str, dict[str, Any]]:
+    """The address of a vault's change page, and what it sends when nothing was changed."""
+    url = reverse("admin:vault_vault_change", args=[vault.pk])
     form = administrator.get(url).context["adminform"].form
-    assert "slug" not in form.fields
     sent = {name: form[name].value() or "" for name in form.fields}
     for prefix in ("members", "enrichment"):
         sent |= {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
+    return url, sent
+
+
+def test_sizes_of_passages_that_find_less_are_saved_when_somebody_insists(
+    folder: Folder, administrator: Client
+) -> None:
+    figures = {"before": {"ndcg_10": 0.9}, "after": {"ndcg_10": 0.7}, "questions": 8}
+    SizeTrial.objects.create(
+        vault=folder.vault,
+        state=SizeTrial.State.DONE,
+        before_tokens=400,
+        before_overlap=60,
+        before_minimum=60,
+        after_tokens=90,
+        after_overlap=0,
+        after_minimum=0,
+        report={**figures, "is_worse": True},
+    )
+    url, sent = change_form(folder.vault, administrator)
+    assert "find less" not in administrator.get(url).content.decode()
+    typed = sent | {"chunk_tokens": 90, "chunk_overlap": 0, "chunk_minimum": 0}
+    page = administrator.post(url, typed).content.decode()
+    assert "nDCG@10 0.900 → 0.700 over 8 golden questions. Nothing was saved yet." in page
+    assert 'name="save_although_worse"' in page
+    assert Vault.objects.get(pk=folder.vault.pk).chunk_tokens == 400
+    assert administrator.post(url, typed | {"save_although_worse": "on"}).status_code == 302
+    assert Vault.objects.get(pk=folder.vault.pk).chunk_tokens == 90
+
+
+def test_the_slug_stays_and_a_pattern_that_is_none_is_refused(
+    folder: Folder, administrator: Client
+) -> None:
+    url, sent = change_form(folder.vault, administrator)
+    assert "slug" not in sent
     answer = administrator.post(url, sent | {"ignored": "good/\n!"})
     assert "Line 2" in answer.content.decode()
     assert administrator.post(url, sent | {"ignored": "good/"}).status_code == 302
