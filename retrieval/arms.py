@@ -279,15 +279,16 @@ def _keyword_arm(queries: Sequence[ParsedQuery], found: Sequence[Found], knobs: 
 
 
 def _days_meant(query: ParsedQuery) -> list[str]:
-    """How each time in the query is read: "last week = 2026-11-23 to 2026-11-29"."""
-    return [
-        _("%(words)s = %(first)s to %(last)s")
-        % {"words": each.words, "first": each.first, "last": each.last}
-        if each.first < each.last
-        else f"{each.words} = {each.first}"
-        for each in dates_in(query.text, today=timezone.localdate())
-        if each.words != each.first.isoformat()
-    ]
+    """How each time in the query is read: "last week = 2026-11-23 to 2026-11-29"; where it is
+    read in two ways, both."""
+    read: dict[str, list[str]] = {}
+    for each in dates_in(query.text, today=timezone.localdate()):
+        days = str(each.first)
+        if each.first < each.last:
+            days = _("%(first)s to %(last)s") % {"first": each.first, "last": each.last}
+        read.setdefault(each.words, []).append(days)
+    either = _(" or ")
+    return [f"{words} = {either.join(days)}" for words, days in read.items() if days != [words]]
 
 
 def _meaning_arm(

@@ -160,8 +160,8 @@ def _outdated(passages: Sequence[Passage]) -> list[str]:
     today = timezone.localdate()
     said = [(passage.number, *outdated_by(passage.properties, today=today)) for passage in passages]
     return [
-        _("[%(number)d] may no longer hold: its note says %(name)s: %(value)s.")
-        % {"number": number, "name": name, "value": value}
+        _("[%(number)d] may no longer hold: its note says “%(name)s: %(value)s”.")
+        % {"number": number, "name": name.replace("_", " "), "value": value}
         for number, name, value in said
         if name
     ]

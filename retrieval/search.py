@@ -212,9 +212,13 @@ def left_out_notices(query: ParsedQuery) -> tuple[str, ...]:
     if not query.left_out:
         return ()
     searched = len(query.text)
-    said = _(
-        "Only the first %(searched)d of %(all)d characters of the text were searched; all "
-        "filters hold."
+    said = (
+        _(
+            "Only the first %(searched)d of %(all)d characters of the text were searched; all "
+            "filters hold."
+        )
+        if query.operators
+        else _("Only the first %(searched)d of %(all)d characters of the text were searched.")
     )
     return (said % {"searched": searched, "all": searched + query.left_out},)
 

@@ -40,6 +40,8 @@ from vault.sections import section_at
 
 DEFAULT_HITS, MOST_HITS = 5, 20
 DEFAULT_SIMILAR = 5
+# Arms that most searches do well without.
+_ONLY_WHEN_USEFUL = ("code", "note", "text")
 # Windows that one call may pass over; who reads on for longer wants the section.
 MOST_STEPS = 50
 
@@ -211,7 +213,11 @@ def _how_found(read: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, An
         "queries": read.get("queries", []),
     }
     weak = {each["n"] for each in said.get("citations", ()) if each.get("weak")}
-    skipped = {arm["name"]: arm["reason"] for arm in read.get("arms", ()) if not arm["ran"]}
+    skipped = {
+        arm["name"]: arm["reason"]
+        for arm in read.get("arms", ())
+        if not arm["ran"] and arm["name"] not in _ONLY_WHEN_USEFUL
+    }
     return reply | {
         name: value
         for name, value in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,13 +10,11 @@ from urllib.parse import unquote
 
 from django.db.models import F
 from django.db.models.functions import StrIndex
-from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from chat.models import Source
 from retrieval.core.snippets import plain_text
-from retrieval.core.standing import outdated_by
+from retrieval.presenters.words import outdated_words
 
 _COPIES_NAMED = 2
 
@@ -107,7 +105,7 @@ def notes_now(message_ids: Iterable[str]) -> dict[tuple[str, int], NoteNow]:
     return {
         (str(row["message_id"]), row["number"]): NoteNow(
             summary=row["summary"] or "",
-            flag=_flag(row["properties"] or {}),
+            flag=outdated_words(row["properties"] or {}),
             is_old=row["pk"] in old,
         )
         for row in rows
@@ -120,15 +118,6 @@ def _without_their_text(sources: list[int]) -> set[int]:
         return set()
     found = Source.objects.filter(pk__in=sources).annotate(at=StrIndex("note__body", F("text")))
     return set(sources) - set(found.filter(at__gt=0).values_list("pk", flat=True))
-
-
-def _flag(properties: Mapping[str, Any]) -> str:
-    name, value = outdated_by(properties, today=timezone.localdate())
-    if name == "superseded_by":
-        return _("Superseded by {note}").format(note=value)
-    if name == "valid_until":
-        return _("Valid until {day}").format(day=value)
-    return _("Status: {status}").format(status=value) if name else ""
 
 
 def _copies(source: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from retrieval.core.types import Candidate
 
@@ -24,6 +25,7 @@ _BEFORE = _QUOTES + "("
 _AFTER = _QUOTES + ").,;:…。、，；："
 _DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‑": "-", "’": "'"})
 _WORD = re.compile(r"\w+")
+_AFTER_NAME = re.compile(r"[\W_]")
 
 
 def what_is_said(content: str, *, title: str, heading_path: Sequence[str]) -> str:
@@ -68,8 +70,9 @@ class Family:
 def families(tellings: Iterable[Telling], *, asked: Sequence[str]) -> list[Family]:
     """Every passage once, in the place of its best candidate, each note once in a family.
 
-    It is led by the note that the query names, then by one that still holds, whose path has
-    more of the words `asked`, that changed last, that came first. Notes that the query names by
+    It is led by the note that the query names, then by one that still holds, that is not named
+    after another ("Pump (conflicted copy)" beside "Pump"), whose path has more of the words
+    `asked`, that changed last, that came first. Notes that the query names by
     different titles are no copies: both were asked for.
     """
     words = {word.casefold() for word in asked}
@@ -118,11 +121,12 @@ def _by_name(members: list[Telling]) -> list[list[Telling]]:
 
 
 def _family(members: Sequence[Telling], words: set[str]) -> Family:
-    def place(telling: Telling) -> tuple[bool, bool, int, float, int]:
+    def place(telling: Telling) -> tuple[bool, bool, bool, int, float, int]:
         named = words & set(_WORD.findall(telling.path.casefold()))
         return (
             not telling.candidate.exact,
             telling.is_outdated,
+            any(_is_named_after(telling.path, member.path) for member in members),
             -len(named),
             -telling.modified.timestamp(),
             telling.note_id,
@@ -130,3 +134,11 @@ def _family(members: Sequence[Telling], words: set[str]) -> Family:
 
     lead, *others = sorted(members, key=place)
     return Family(lead, tuple(others))
+
+
+def _is_named_after(path: str, other: str) -> bool:
+    """Whether `path` has the name of its neighbour `other` and more behind it, in any language:
+    "Pump (Kopie).md", "Pump 1.md", "Pump.sync-conflict.md"."""
+    own, name = PurePosixPath(path), PurePosixPath(other)
+    more = own.stem.removeprefix(name.stem)
+    return own.parent == name.parent and more != own.stem and bool(_AFTER_NAME.match(more))

@@ -13,7 +13,7 @@ from django.urls import reverse
 from retrieval.core.filters import as_filter, take_filters, without_filter
 from retrieval.core.types import Arm, Copy, Hit, SearchResult
 from retrieval.forms import Asked, Unreadable
-from retrieval.presenters.words import found_by
+from retrieval.presenters.words import found_by, outdated_words
 from vault.core.places import Place
 
 # Of one passage: a line of them.
@@ -57,8 +57,8 @@ class CopyLink:
 @dataclass(frozen=True, slots=True)
 class HitRow:
     """One result of the page. `places`: vault, folders and headings, outermost first;
-    `summary`: what the passage says, in a line of a model's; `copies` are listed, `more_copies`
-    are behind a click."""
+    `flag`: that its note no longer holds; `summary`: what the passage says, in a line of a
+    model's; `copies` are listed, `more_copies` are behind a click."""
 
     title: str
     url: str
@@ -66,7 +66,7 @@ class HitRow:
     segments: tuple[Segment, ...]
     arms: tuple[str, ...]
     day: date
-    superseded_by: str
+    flag: str
     status: str
     summary: str = ""
     is_code: bool = False
@@ -210,7 +210,7 @@ def _hit_row(hit: Hit) -> HitRow:
         segments=segments(hit.snippet, hit.marks),
         arms=found_by(hit.arms),
         day=hit.day,
-        superseded_by=hit.standing["superseded_by"][:80],
+        flag=outdated_words(hit.standing),
         status=hit.standing["status"][:80],
         summary=hit.summary,
         is_code=hit.is_code,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from retrieval.core.standing import outdated_by
 from retrieval.core.types import Arm, Candidate
+
+_LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,16 @@ class ShownArm:
     text: str
     reason: str
     ran: bool
+
+
+def outdated_words(properties: Mapping[str, Any]) -> str:
+    """That a note no longer holds, by what it says of itself; "" while it does."""
+    name, value = outdated_by(properties, today=timezone.localdate())
+    if name == "superseded_by":
+        return _("Superseded by %(note)s") % {"note": value[:_LONGEST_VALUE]}
+    if name == "valid_until":
+        return _("Valid until %(day)s") % {"day": value}
+    return _("Status: %(status)s") % {"status": value} if name else ""
 
 
 def arm_words(name: str) -> str:

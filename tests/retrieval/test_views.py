@@ -135,8 +135,13 @@ def test_a_note_that_was_superseded_says_so(library: Cast) -> None:
         library.vault, "Old.md", "The old restore runbook.",
         properties={"superseded_by": "[[Pumps]]", "status": "old"},
     )  # fmt: skip
-    content = text_of(page(library.owner, q="restore runbook"))
+    write_note(
+        library.vault, "Ended.md", "The runbook of the winter.",
+        properties={"valid_until": "2024-12-31"},
+    )  # fmt: skip
+    content = text_of(page(library.owner, q="restore runbook winter"))
     assert "Superseded by Pumps" in content
+    assert "Valid until 2024-12-31" in content
 
 
 def test_more_is_offered_when_the_page_is_full(library: Cast) -> None:

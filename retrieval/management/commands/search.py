@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from retrieval.core.standing import standing_words
 from retrieval.core.types import Mode, SearchResult
 from retrieval.forms import Given, Unreadable, read_asked
 from retrieval.presenters.results import named_path, result_json
@@ -64,6 +65,8 @@ class Command(BaseCommand):
         for hit in result.hits:
             self.stdout.write(f"{hit.rank:3} {named_path(hit)}  ({', '.join(hit.arms)})")
             self.stdout.write(f"    {hit.snippet}")
+            if said := standing_words(hit.standing):
+                self.stdout.write(f"    {said}")
             if hit.also_in:
                 self.stdout.write(f"    also in: {', '.join(map(named_path, hit.also_in))}")
         for notice in result.notices:

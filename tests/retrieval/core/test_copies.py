@@ -110,6 +110,17 @@ def test_the_one_that_holds_leads_then_the_path_asked_for_then_the_newest() -> N
     assert led([old, archived, ops], "pumps", "ops") == [(3, [2, 1])]
 
 
+@pytest.mark.parametrize(
+    "copy",
+    ["Pump (conflicted copy).md", "Pump 1.md", "Pump.sync-conflict-20260301.md", "Pump_Kopie.md"],
+)
+def test_a_note_that_is_named_after_its_neighbour_comes_after_it(copy: str) -> None:
+    newer = telling(1, path=f"Ops/{copy}", days=9)
+    assert led([newer, telling(2, path="Ops/Pump.md")]) == [(2, [1])]
+    for other in ("Ops/Pumps.md", "Ops/Pum.md", "Archive/Pump.md"):
+        assert led([newer, telling(2, path=other)]) == [(1, [2])], other
+
+
 def test_the_note_that_the_query_names_leads_whatever_it_says_of_itself() -> None:
     named = telling(1, path="Archive/Pumps.md", exact=True, is_outdated=True)
     assert led([named, telling(2)]) == [(1, [2])]

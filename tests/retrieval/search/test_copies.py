@@ -123,6 +123,10 @@ def test_scripts_are_told_of_the_copies(copies: Cast, client: Client) -> None:
     call_command("search", QUERY, user=copies.owner.email, stdout=said)
     others = "team/Ops/Pump (conflicted copy).md, team/Closed/Pump.md"
     assert f"    also in: {others}\n" in said.getvalue()
+    Note.objects.filter(path="Ops/Other.md").update(properties={"superseded_by": "[[Pump]]"})
+    told = StringIO()
+    call_command("search", QUERY, user=copies.owner.email, stdout=told)
+    assert "    superseded by: Pump\n" in told.getvalue()
 
 
 def test_the_page_links_to_the_copies_and_counts_them(copies: Cast, client: Client) -> None:
