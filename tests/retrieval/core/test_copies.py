@@ -105,7 +105,7 @@ def test_of_copies_one_leads_in_the_place_of_the_best() -> None:
 def test_the_one_that_holds_leads_then_the_path_asked_for_then_the_newest() -> None:
     old = telling(1, path="Ops/Pumps.md", is_outdated=True, days=9)
     archived = telling(2, path="Archive/Pumps.md", days=5)
-    ops = telling(3, path="Ops/Pumps 2.md")
+    ops = telling(3, path="Ops/Mill pumps.md")
     assert led([old, archived, ops]) == [(2, [3, 1])]
     assert led([old, archived, ops], "pumps", "ops") == [(3, [2, 1])]
 

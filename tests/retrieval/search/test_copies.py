@@ -58,7 +58,7 @@ def test_copies_are_one_hit_that_names_the_others(copies: Cast) -> None:
         assert sorted(paths(result)) == ["Ops/Other.md", "Ops/Pump.md"], mode
         hit = next(hit for hit in result.hits if hit.path == "Ops/Pump.md")
         also = [copy.path for copy in hit.also_in]
-        assert also == ["Ops/Pump (conflicted copy).md", "Closed/Pump.md"], mode
+        assert also == ["Closed/Pump.md", "Ops/Pump (conflicted copy).md"], mode
         assert [hit.rank for hit in result.hits] == [1, 2]
 
 
@@ -73,7 +73,7 @@ def test_chat_reads_one_of_them_and_knows_the_others(copies: Cast) -> None:
     read = {passage.path: passage for passage in passages(copies.owner)}
     assert sorted(read) == ["Ops/Other.md", "Ops/Pump.md"]
     also = [copy.path for copy in read["Ops/Pump.md"].also_in]
-    assert also == ["Ops/Pump (conflicted copy).md", "Closed/Pump.md"]
+    assert also == ["Closed/Pump.md", "Ops/Pump (conflicted copy).md"]
     assert read["Ops/Other.md"].also_in == ()
 
 
@@ -108,7 +108,7 @@ def test_scripts_are_told_of_the_copies(copies: Cast, client: Client) -> None:
     rows = client.get("/api/search", {"q": QUERY}).json()["results"]
     row = next(row for row in rows if row["path"] == "Ops/Pump.md")
     copy = Note.objects.get(path="Closed/Pump.md")
-    assert row["also_in"][1] == {
+    assert row["also_in"][0] == {
         "note_id": copy.pk,
         "vault": "team",
         "path": "Closed/Pump.md",
@@ -121,7 +121,7 @@ def test_scripts_are_told_of_the_copies(copies: Cast, client: Client) -> None:
     assert json.loads(told.getvalue())["results"] == rows
     said = StringIO()
     call_command("search", QUERY, user=copies.owner.email, stdout=said)
-    others = "team/Ops/Pump (conflicted copy).md, team/Closed/Pump.md"
+    others = "team/Closed/Pump.md, team/Ops/Pump (conflicted copy).md"
     assert f"    also in: {others}\n" in said.getvalue()
     Note.objects.filter(path="Ops/Other.md").update(properties={"superseded_by": "[[Pump]]"})
     told = StringIO()
