@@ -28,6 +28,7 @@ from vault import jobs
 from vault.access import scope_for
 from vault.core.passage_sizes import PassageSizes
 from vault.embedding import embed_pending
+from vault.index_tasks import request_tidied_trials
 from vault.jobs import RetryLater
 from vault.locks import Work, only_one
 from vault.models import Chunk, ChunkVector, Job, Note, SizeTrial, Vault, VaultMember
@@ -292,6 +293,23 @@ def test_a_deleted_vault_is_not_tried(cast: Cast) -> None:
     trial = begin(cast)
     Vault.objects.filter(pk=cast.vault.pk).update(state="deleted")
     assert work(trial).error == "The vault was deleted."
+
+
+def test_copies_go_although_the_vault_went_first(cast: Cast) -> None:
+    write_vault(cast.vault)
+    trial = begin(cast)
+    while (go_on_with_trial(trial.pk, knobs=MEANING, most_seconds=0) or trial).stage != "embed":
+        pass
+    Vault.objects.get(pk=cast.vault.pk).delete()
+    assert not SizeTrial.objects.exists()
+    request_tidied_trials()
+    job = Job.objects.get(kind="tidy_trials")
+    tidy_trials_job(job)
+    remove()
+    assert not Vault.every.filter(state="trial").exists()
+    Job.objects.all().delete()
+    request_tidied_trials()
+    assert not Job.objects.exists(), "there is nothing to tidy any more"
 
 
 def test_a_model_that_is_away_is_waited_for_and_then_given_up(
