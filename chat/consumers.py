@@ -18,7 +18,15 @@ import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError, InterfaceError
 
-from chat.core.asking import BadAsk, Refused, parse_ask, parse_seq, parse_uuid
+from chat.core.asking import (
+    ASK_KEYS,
+    BadAsk,
+    Refused,
+    check_keys,
+    parse_ask,
+    parse_seq,
+    parse_uuid,
+)
 from chat.core.events import EventType, RunIds, to_wire
 from chat.database import in_database, own_database_thread
 from chat.endings import rights_lost_after
@@ -100,6 +108,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         frame: dict[str, Any] = {}
         try:
             frame = _parse_frame(text_data)
+            check_keys(frame, known=("type", "id", *KEYS[frame["type"]]))
             async with own_database_thread():
                 await self._check_caller()
                 await COMMANDS[frame["type"]](self, frame)
@@ -294,6 +303,14 @@ COMMANDS: dict[str, Command] = {
     "stop": ChatConsumer.stop,
     "decide": ChatConsumer.decide,
     "ping": ChatConsumer.ping,
+}
+# What each of them reads besides its `type` and its `id`.
+KEYS: dict[str, tuple[str, ...]] = {
+    "ask": ASK_KEYS,
+    "attach": ("conversation", "run", "after"),
+    "stop": ("run",),
+    "decide": ("run", "step", "decision"),
+    "ping": (),
 }
 
 

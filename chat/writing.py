@@ -19,6 +19,7 @@ from django.db import DatabaseError, InterfaceError
 
 from chat.core.blocks import BlockStream
 from chat.core.citations import Quotable
+from chat.core.clean_words import CleanWords
 from chat.core.events import Event, EventType
 from chat.core.rendering import render_answer
 from chat.database import in_database, own_database_thread
@@ -107,7 +108,7 @@ class LiveRun:
         self._quotables: tuple[Quotable, ...] = ()
         self._sourced: Sourced | None = None
         self._calls: list[UsageRecord] = []
-        self._blocks = BlockStream()
+        self._begin_words()
         self._text: list[str] = []
         self._pending: list[str] = []
         self._usage = Usage()
@@ -176,15 +177,16 @@ class LiveRun:
         if isinstance(part, Withdrawn):
             self._text.clear()
             self._pending.clear()
-            self._blocks = BlockStream(self._quotables)
+            self._begin_words()
             self._next_block = 0.0
             self._publish(EventType.RESET, {})
             return
         self._publish_words()
         if isinstance(part, Sourced):
+            self._publish_delta(self._clean.finish())
             self._quotables = part.quotables
             self._sourced = part
-            self._blocks = BlockStream(part.quotables)
+            self._begin_words()
             self._publish(EventType.SOURCES, part.data)
         elif isinstance(part, Said):
             self._publish(part.type, part.data)
@@ -248,13 +250,23 @@ class LiveRun:
             subscriber.give(event)
         return event
 
+    def _begin_words(self) -> None:
+        self._blocks = BlockStream(self._quotables)
+        self._clean = CleanWords(quotable.number for quotable in self._quotables)
+
+    def _end_words(self) -> None:
+        """All words and blocks so far; nothing is held back any more."""
+        self._publish_words()
+        self._publish_delta(self._clean.finish())
+        self._publish_blocks(self._blocks.finish)
+
     def _publish_words(self) -> None:
         """One frame: the words since the last one, and the blocks they changed."""
         if self._pending:
             text = "".join(self._pending)
             self._pending.clear()
             self._blocks.push(text)
-            self._publish(EventType.DELTA, {"text": text})
+            self._publish_delta(self._clean.push(text))
         began = time.monotonic()
         if began >= self._next_block:
             self._publish_blocks(self._blocks.changed)
@@ -262,6 +274,10 @@ class LiveRun:
             size = self._blocks.open_size
             rest = max(size / self._pace.block_bytes, took / self._pace.rendering)
             self._next_block = began + min(rest, MOST_REST)
+
+    def _publish_delta(self, text: str) -> None:
+        if text:
+            self._publish(EventType.DELTA, {"text": text})
 
     def _publish_blocks(self, blocks: Callable[[], list[Any]]) -> None:
         for block in blocks():
@@ -305,8 +321,7 @@ class LiveRun:
             return  # deleted, or ended by another process: its rows say the rest
         if self.seq == 0:
             self._publish(EventType.SOURCES, no_sources())
-        self._publish_words()
-        self._publish_blocks(self._blocks.finish)
+        self._end_words()
         settled = await self._settle(ending)
         rendered = settled.rendered
         citations = [citation.as_json() for citation in rendered.citations]
@@ -337,12 +352,11 @@ class LiveRun:
         settled = await settle(text, self._sourced, patience=self._pace.judging)
         if settled.reason:
             self._publish(EventType.RESET, {"reason": settled.reason})
-            self._blocks = BlockStream(self._quotables)
+            self._begin_words()
         more = settled.text if settled.reason else settled.text.removeprefix(text)
         if more:
             self._pending.append(more)
-            self._publish_words()
-            self._publish_blocks(self._blocks.finish)
+            self._end_words()
         return settled
 
     def _tokens(self, told: Usage) -> dict[str, int]:

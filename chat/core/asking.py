@@ -13,6 +13,11 @@ from providers.core.types import ChatMessage
 
 MODES = ("notes_only", "notes_first", "no_notes")
 TOOL_USES = ("never", "ask", "auto")
+# What a question is read from.
+ASK_KEYS = (
+    "id", "text", "conversation", "mode", "vaults", "model", "persona", "tool_use", "again",
+    "continue", "edit", "temporary",
+)  # fmt: skip
 # About 5,000 tokens: a question, not a document to be read.
 LONGEST_QUESTION = 20_000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -12,16 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chat.core.blocks import hold_back
 from chat.core.events import Event, EventType, RunIds
-from chat.core.marks import (
-    fence_after,
-    find_markers,
-    split_prose,
-    sure_of_index,
-    sure_prefix,
-    without_invented,
-)
+from chat.core.marks import find_markers, split_prose
 
 # HTTP status by the code of an answer that failed; 502: the model's server is at fault.
 _STATUSES = {
@@ -83,7 +75,6 @@ class Reply:
     created: int = field(default_factory=lambda: int(time.time()))
     _passages: Sequence[Mapping[str, Any]] = ()
     _said: Mapping[str, Any] = field(default_factory=dict)
-    _words: CleanWords | None = None
     _text: list[str] = field(default_factory=list)
     _is_repeating: bool = False
 
@@ -92,7 +83,7 @@ class Reply:
         if event.type is EventType.SOURCES:
             self._said, self._passages = event.data, event.data["passages"]
         elif event.type is EventType.DELTA:
-            return self._say(self._cleaner.push(event.data["text"]))
+            return self._say(event.data["text"])
         elif event.type is EventType.RESET:
             return self._begin_anew(event)
         elif event.is_last:
@@ -135,12 +126,6 @@ class Reply:
         return {**self._frame("chat.completion.chunk"), "choices": [], "usage": _usage(last)}
 
     @property
-    def _cleaner(self) -> CleanWords:
-        if self._words is None:
-            self._words = CleanWords(frozenset(each["number"] for each in self._passages))
-        return self._words
-
-    @property
     def _waits(self) -> bool:
         """Whether words are told at the end alone: where notes alone may speak, what was said
         is taken back when no passage bears it out, which a stream cannot do."""
@@ -157,16 +142,13 @@ class Reply:
         the second only the sources are told.
         """
         was_streamed = any(self._text)
-        self._words = None
         self._text.clear()
         self._is_repeating = event.data.get("reason") == "sources_added"
         is_heard = was_streamed and not self._waits
         return "\n\n" if is_heard and not self._is_repeating else ""
 
     def _end(self, last: Event) -> str:
-        rest = self._say(self._cleaner.finish())
-        if self._waits:
-            rest = "".join(self._text)
+        rest = "".join(self._text) if self._waits else ""
         notes = self._footnotes(last) if self.adds_footnotes else ""
         self._text.append(notes)
         return rest + notes
@@ -242,51 +224,6 @@ def marks_in(text: str, numbers: frozenset[int]) -> list[tuple[int, int, tuple[i
             found += [(at + m.start, at + m.end, m.numbers) for m in marks if m.numbers]
         at += len(piece)
     return found
-
-
-class CleanWords:
-    """A growing answer without marks that name no passage; what is given out stays.
-
-    A line that is not whole yet is given as far as it cannot change: an unfinished mark or
-    link at its end is held back, and brackets behind code or a formula without an end.
-    """
-
-    def __init__(self, numbers: frozenset[int]) -> None:
-        self._numbers = numbers
-        self._line = ""
-        self._given = 0
-        self._fence = ""
-
-    def push(self, text: str) -> str:
-        """Add a piece; the words that can be given out now."""
-        *lines, self._line = (self._line + text).split("\n")
-        whole = "".join(self._close(line) for line in lines)
-        safe = self._line if self._fence else self._clean(_safe_part(self._line))
-        new = safe[self._given :]
-        self._given = max(self._given, len(safe))
-        return whole + new
-
-    def finish(self) -> str:
-        """What was held back: the answer has ended."""
-        rest = self._close(self._line).removesuffix("\n")
-        self._line = ""
-        return rest
-
-    def _close(self, line: str) -> str:
-        is_inside, self._fence = self._fence, fence_after(line, self._fence)
-        whole = line if is_inside or self._fence else self._clean(line)
-        rest = whole[self._given :] + "\n"
-        self._given = 0
-        return rest
-
-    def _clean(self, line: str) -> str:
-        return without_invented(line, numbers=self._numbers)
-
-
-def _safe_part(line: str) -> str:
-    """The beginning of an unfinished line that nothing to come can change."""
-    # A bracket that stands before what is held back may belong to it: [[9].
-    return sure_of_index(hold_back(sure_prefix(line)).rstrip(" \t[【［"))
 
 
 def frame(data: Mapping[str, Any]) -> str:

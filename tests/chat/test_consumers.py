@@ -308,6 +308,12 @@ BAD_FRAMES = [
     ('{"type": "ask", "text": "x", "model": "%00"}', "“model” must be the number of a model"),
     ('{"type": "ask", "text": "x", "vaults": "team"}', "“vaults” must be a list"),
     ('{"type": "ask", "text": "x", "mode": "all"}', "“mode” must be one of"),
+    (
+        '{"type": "ask", "txt": "x"}',
+        "“txt” is not known here. Did you mean “text”? Known are: again",
+    ),
+    ('{"type": "stop", "runs": 1}', "“runs” is not known here. Did you mean “run”? Known are: id"),
+    ('{"type": "ping", "x": 1}', "“x” is not known here. Known are: id, type."),
     ('{"type": "attach"}', "“conversation” is missing."),
     ('{"type": "attach", "conversation": "%00"}', "“conversation” must be a UUID"),
     ('{"type": "attach", "conversation": "' + str(uuid4()) + '", "after": -1}', "“after” must"),

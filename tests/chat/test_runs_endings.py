@@ -42,7 +42,7 @@ async def test_deleting_the_conversation_stops_its_run(
 async def test_the_run_of_a_dead_process_becomes_interrupted_with_its_text(
     world: World, people: Cast, other: Runs
 ) -> None:
-    FakeChat.play(TextDelta("Kept words [1]"), asyncio.Event())
+    FakeChat.play(TextDelta("Kept words [1]."), asyncio.Event())
     turn = await begin(world, people)
     await hear_words(other, turn)
     world.runs._live[turn.ids.run].stop = lambda *_: None  # type: ignore[method-assign]
@@ -54,7 +54,7 @@ async def test_the_run_of_a_dead_process_becomes_interrupted_with_its_text(
     assert events[-1].data["code"] == "interrupted"
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     message = await answer_of(turn)
-    assert (message.status, message.text) == ("interrupted", "Kept words [1]")
+    assert (message.status, message.text) == ("interrupted", "Kept words [1].")
     assert message.citations[0]["n"] == 1
     again = Ask(conversation=turn.ids.conversation, again=turn.ids.message)
     second = await other.start(again, caller=await sync_to_async(caller)(people.mate))

@@ -119,7 +119,7 @@ export class Citations {
   }
 
   fill(source, chip) {
-    for (const name of ["source-title", "where", "when", "summary", "flag", "old"]) {
+    for (const name of ["source-title", "where", "when", "also", "summary", "flag", "old"]) {
       const from = source.querySelector(`[data-${name}]`);
       this.card.querySelector(`[data-${name}]`).textContent = from?.textContent ?? "";
     }

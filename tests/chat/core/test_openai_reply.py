@@ -6,12 +6,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from chat.core.events import Event, EventType, RunIds
 from chat.core.openai_reply import (
-    CleanWords,
     Reply,
     failure_json,
     is_failure,
@@ -84,11 +81,6 @@ def test_footnotes_stand_below_the_text_of_those_who_ask_for_them() -> None:
     assert len(message["annotations"]) == 1
 
 
-def test_marks_that_name_no_passage_never_leave() -> None:
-    _, said, _ = told(*words("It failed [7", "]. `row[9]", "` stays. [2]"), (EventType.DONE, DONE))
-    assert said == "It failed. `row[9]` stays. [2]"
-
-
 def test_words_that_were_reasoning_are_set_apart_in_a_stream_and_gone_from_a_whole_reply() -> None:
     events = [*words("Let me think."), (EventType.RESET, {}), *words("In March.")]
     reply, said, last = told(*events, (EventType.DONE, DONE))
@@ -154,57 +146,3 @@ def test_marks_in_code_are_no_marks() -> None:
         "[1]",
         "[1, 2]",
     ]
-
-
-_PIECES = st.lists(
-    st.sampled_from(
-        [
-            "a",
-            " ",
-            "\n",
-            "[1]",
-            "[9]",
-            "[",
-            "]",
-            "9",
-            "1",
-            "`",
-            "```",
-            "~~~",
-            "(",
-            ")",
-            "【1†",
-            "】",
-            "$",
-            "\\(",
-            "\\)",
-            "\\[",
-            "\\]",
-            "x[9]",
-            "x",
-            " = ",
-            ".",
-            "[Source 9]",
-            "[1, 9]",
-            "[9][1",
-            " and ",
-        ]
-    )
-    | st.text(max_size=3),
-    max_size=30,
-)
-
-
-@example(["[", "[9]", "a"])
-@given(_PIECES)
-def test_however_an_answer_is_cut_its_words_are_the_same(pieces: list[str]) -> None:
-    whole, cut = CleanWords(frozenset({1, 2})), CleanWords(frozenset({1, 2}))
-    at_once = whole.push("".join(pieces)) + whole.finish()
-    assert "".join([cut.push(piece) for piece in pieces] + [cut.finish()]) == at_once
-
-
-def test_without_passages_every_mark_was_invented() -> None:
-    words = CleanWords(frozenset())
-    assert words.push("It failed [1], see `x[1]` [Source 2].") + words.finish() == (
-        "It failed, see `x[1]`."
-    )
