@@ -143,8 +143,10 @@ CONVEX = """
         CASE WHEN fused.is_foreign AND EXISTS (SELECT 1 FROM lexical)
             THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
     ) + {meaning} * COALESCE({likeness}, 0)"""
-FOREIGN = """(c.text_config::text = ANY(%(foreign)s) OR (
-    c.text_config::text = 'simple' AND {by_script}))"""
+# Source code is English, whatever language its few words look like.
+FOREIGN = """(CASE WHEN c.is_code THEN 'english' = ANY(%(foreign)s)
+    ELSE c.text_config::text = ANY(%(foreign)s) OR (
+        c.text_config::text = 'simple' AND {by_script}) END)"""
 HAS_SCRIPT = "c.content ~ %(script)s"
 LACKS_SCRIPT = "c.content !~ %(script)s"
 RRF = """{keywords} * 2 * COALESCE(1.0 / ({k} + fused.lexical_rank), 0)

@@ -132,3 +132,25 @@ def test_a_text_in_another_language_is_level_with_a_keyword_hit_and_no_more(cast
     cosines = [hit.path for hit in by_meaning]
     assert cosines[0] == "en.md"
     assert max(hit.score for hit in by_meaning) == pytest.approx(0.5)
+
+
+def test_source_code_is_english_whatever_language_its_words_look_like(cast: Cast) -> None:
+    write_note(cast.vault, "en.md", "the pump warranty is two years", text_config="english")
+    write_note(cast.vault, "far.md", "something else entirely", text_config="english")
+    # Only small words that keywords leave out: near in meaning alone.
+    write_note(cast.vault, "pump.py", "how is the of the how is the", text_config="danish")
+    embed(cast.vault, make_embedding_model())
+    chunks = Chunk.objects.filter(note__path="pump.py")
+
+    def scores(question: str) -> list[float]:
+        found = []
+        for is_code in (False, True):
+            chunks.update(is_code=is_code)
+            hits = search(cast.owner, question).hits
+            found.append(next(hit.score for hit in hits if hit.path == "pump.py"))
+        return found
+
+    as_danish, as_code = scores("how long is the warranty of the pump")
+    assert as_code < as_danish
+    as_danish, as_code = scores("wie lang ist die pump warranty für mich")
+    assert as_code == pytest.approx(as_danish)
