@@ -34,6 +34,10 @@ _WANTED = 50
 _COUNTED, _LEAST_COUNTED = 10_000, 500
 # A plan that was made when the database knew of fewer passages would be kept while they come.
 _KNOWN = 1_000
+# A readable scope of at most one in so many of all passages is a sliver: the index of words would bring
+# some ten times as many rows of others as it has itself. Of 150,000 passages 7,500 are searched
+# as fast either way, of 200,000 passages 2,000 in 11 ms in place of 29.
+_SLIVER = 25
 # Up to here all text can be read for what stands in it as typed.
 _READABLE = 10_000
 
@@ -81,6 +85,8 @@ class ScopeFacts:
     `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `width`: how many times
     `ef_search` the index looks at where it is not. `is_most`: the scope is at least half of all
     there is, as far as the database knows, so that a plan made for any scope is its best one.
+    `is_sliver`: it is so small a part of all that its own rows are read, by no index over all
+    vaults.
     """
 
     vaults: tuple[VaultFacts, ...]
@@ -90,6 +96,7 @@ class ScopeFacts:
     is_small: bool
     width: float = 1.0
     is_most: bool = False
+    is_sliver: bool = False
 
     @property
     def chunks(self) -> int:
@@ -160,6 +167,9 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
         is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
         width=index_width(sum(known), indexed=indexed) if len(known) == len(sizes) else 1.0,
         is_most=_KNOWN <= stored <= 2 * sum(known),
+        is_sliver=len(known) == len(sizes)
+        and sum(known) <= _READABLE
+        and stored >= max(_KNOWN, _SLIVER * sum(known)),
     )
 
 

@@ -136,7 +136,7 @@ def _nearest(
     arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int
 ) -> tuple[str, ...]:
     """What is near: every vector compared, or what the index and whole notes bring."""
-    parts = {
+    parts: dict[str, object] = {
         "number": number,
         "condition": model_condition(arm.model, table="v"),
         "distance": distance_of(arm, number),
@@ -146,6 +146,8 @@ def _nearest(
     if facts.is_small:
         # The planner takes HNSW even for 182 rows: an expression hides the index.
         exactly = {"name": "near", "exactly": " + 0", "filters": filtered}
+        if facts.is_sliver:
+            parts["condition"] = f"({parts['condition']}){sql.BY_ROW}"
         return (fill(meaning_sql.NEAREST, **parts, **exactly),)
     by_notes = fill(
         near_notes_sql.NEAR_BY_NOTES,

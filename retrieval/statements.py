@@ -85,8 +85,9 @@ def run_search(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
     # What filters, phrases and excluded words make of the statement comes once. A plan for any
-    # scope reads the rows of all vaults where those of a few would do.
-    keeps = facts.is_most and not (query.narrows or scope.rules)
+    # scope reads the rows of all vaults where those of a few would do; that of a sliver names
+    # no index but those of its vaults.
+    keeps = (facts.is_most or facts.is_sliver) and not (query.narrows or scope.rules)
     with transaction.atomic(), keeping_cursor() if keeps else connection.cursor() as cursor:
         _set_local(
             cursor,
@@ -261,7 +262,8 @@ def _keywords(
     is_tiny = facts.is_readable and facts.chunks <= EVERY_LEXEME_UP_TO
     words = _words(mends=facts.has_trigrams, in_folders=bool(scope.rules))
     reach = keyword_sql.reach(depth)
-    return (words, _lexical(reach, every=is_tiny, filters=filters, depth=depth))
+    by_row = sql.BY_ROW if facts.is_sliver else ""
+    return (words, _lexical(reach, every=is_tiny, by_row=by_row, filters=filters, depth=depth))
 
 
 @cache
@@ -284,13 +286,16 @@ def _words(*, mends: bool, in_folders: bool) -> str:
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)
-def _lexical(reach: keyword_sql.Reach, *, every: bool, filters: str, depth: int) -> str:
+def _lexical(
+    reach: keyword_sql.Reach, *, every: bool, by_row: str, filters: str, depth: int
+) -> str:
     """BM25 over the candidates that `filters` let through; all lexemes count if `every`."""
     return fill(
         keyword_sql.LEXICAL,
         quoted_lexeme=sql.quoted("lexeme"),
         every="TRUE" if every else "FALSE",
         **asdict(reach),
+        by_row=by_row,
         filters=filters or "TRUE",
         heading=keyword_sql.HEADING,
         named=keyword_sql.NAMED,

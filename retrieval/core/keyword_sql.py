@@ -180,7 +180,8 @@ NOT_MENDED = (
 # chosen: what the candidates must hold. Where no two words stand together in few rows, the
 #   rarest and the next ones with it.
 # pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
-#   Where words that stand together bring few, the first rows of the rarest fill up.
+#   Where words that stand together bring few, the first rows of the rarest fill up. `{by_row}`
+#   hides the index of words where the scope is a sliver of what that holds.
 # unpacked: a vector that lies packed outside of its row would be fetched again by each call;
 #   setweight() of no word at all is the cheapest copy.
 # held, sized: ts_rank of a single word is the sum of 1/n^2 up to its frequency, over pi^2/6:
@@ -238,12 +239,14 @@ chosen AS MATERIALIZED (
 pool AS MATERIALIZED (
     SELECT id, tsv FROM (
         (SELECT c.id, c.tsv FROM vault_chunk c
-        WHERE c.tsv @@ (SELECT query FROM chosen) AND c.vault_id = ANY(%(vaults)s) AND {filters}
+        WHERE (c.tsv @@ (SELECT query FROM chosen)){by_row}
+            AND c.vault_id = ANY(%(vaults)s) AND {filters}
         LIMIT {most})
         UNION ALL
         SELECT id, tsv FROM (
             SELECT c.id, c.tsv FROM vault_chunk c
-            WHERE (SELECT may_be_few FROM chosen) AND c.tsv @@ (SELECT rarest FROM chosen)
+            WHERE (SELECT may_be_few FROM chosen)
+                AND (c.tsv @@ (SELECT rarest FROM chosen)){by_row}
                 AND c.vault_id = ANY(%(vaults)s) AND {filters}
             LIMIT {filling}
         ) AS filling WHERE NOT tsv @@ (SELECT query FROM chosen)

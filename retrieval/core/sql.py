@@ -18,6 +18,10 @@ def quoted(column: str) -> str:
     return rf"""('''' || replace(replace({column}, '\', '\\'), '''', '''''') || '''')"""
 
 
+# After a condition in brackets: it means the same, and no index fits it.
+BY_ROW = " IS TRUE"
+
+
 def scaled(column: str, *, among: str = "TRUE") -> str:
     """SQL of min-max scaling over window `w`, from half of the best on at the latest.
 

@@ -17,7 +17,7 @@ from retrieval.meaning import VectorArm
 from retrieval.statements import run_search, search_statement
 from tests.cast import Cast, make_vault
 from tests.retrieval.crowd import DIMENSIONS, build_index, fill, unit
-from tests.retrieval.library import make_embedding_model
+from tests.retrieval.library import make_embedding_model, write_note
 from vault.access import scope_for
 from vault.core.types import Scope
 from vault.models import Chunk, Vault
@@ -44,8 +44,8 @@ def crowd(cast: Cast) -> tuple[Scope, ScopeFacts, VectorArm]:
     return scope, scope_facts(scope), arm
 
 
-def plan_of(scope: Scope, facts: ScopeFacts, arm: VectorArm) -> str:
-    knobs = Knobs(mode=Mode.SEMANTIC)
+def plan_of(scope: Scope, facts: ScopeFacts, arm: VectorArm, *, mode: Mode = Mode.SEMANTIC) -> str:
+    knobs = Knobs(mode=mode)
     statement, values = search_statement(
         parse_query("pump"), scope=scope, facts=facts, knobs=knobs, vectors=[arm]
     )
@@ -163,9 +163,44 @@ def test_a_scope_that_is_a_small_part_of_all_there_is_has_a_plan_of_its_own(
     scope, _facts, _arm = crowd
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE vault_chunk")
-    assert not scope_facts(scope).is_most
-    both = Scope(scope.user_id, tuple(Vault.objects.values_list("pk", flat=True)))
-    assert scope_facts(both).is_most
+    facts = scope_facts(scope)
+    assert (facts.is_most, facts.is_sliver) == (False, True)
+    both = scope_facts(Scope(scope.user_id, tuple(Vault.objects.values_list("pk", flat=True))))
+    assert (both.is_most, both.is_sliver) == (True, False)
+
+
+def test_of_a_sliver_its_own_rows_are_read_and_no_index_over_all_vaults(
+    crowd: tuple[Scope, ScopeFacts, VectorArm],
+) -> None:
+    scope, facts, arm = crowd
+    over_all = ("chunk_tsv", "embedding_model_id_", index_name(arm.model))
+    plan = plan_of(scope, replace(facts, is_sliver=True), arm, mode=Mode.HYBRID)
+    pool, near = (plan.split(f"CTE {name}\n")[1] for name in ("pool", "near_0"))
+    for part in (pool.split("CTE unpacked")[0], near.split("CTE nearest")[0]):
+        assert "Index Cond: (vault_id = ANY" in part
+        # What hides the other indexes, however many vaults the plan is made for.
+        assert "IS TRUE" in part
+        assert [name for name in over_all if name in part] == []
+
+
+def test_a_sliver_finds_what_any_scope_finds(cast: Cast) -> None:
+    """By either way the same rows with the same scores."""
+    for number, text in enumerate(("pump and valve", "the pump", "valve of the cellar", "stairs")):
+        write_note(cast.vault, f"{number}.md", text)
+    scope = scope_for(cast.owner)
+    facts = scope_facts(scope)
+    by_way = [
+        run_search(
+            parse_query("the pump or its valve"),
+            scope=scope,
+            facts=replace(facts, is_sliver=is_sliver),
+            knobs=Knobs(),
+            vectors=[],
+        ).candidates
+        for is_sliver in (False, True)
+    ]
+    assert len(by_way[0]) == 3
+    assert by_way[0] == by_way[1]
 
 
 def test_facts_count_what_is_there(crowd: tuple[Scope, ScopeFacts, VectorArm]) -> None:
@@ -240,13 +275,13 @@ def kept_statements() -> list[str]:
         return [statement for (statement,) in cursor.fetchall() if "lexical AS" in statement]
 
 
-def search_for(text: str, scope: Scope, *, is_most: bool = True) -> None:
-    facts = replace(scope_facts(scope), is_most=is_most)
+def search_for(text: str, scope: Scope, *, is_most: bool = True, is_sliver: bool = False) -> None:
+    facts = replace(scope_facts(scope), is_most=is_most, is_sliver=is_sliver)
     query = parse_query(text, operators=True)
     run_search(query, scope=scope, facts=facts, knobs=Knobs(), vectors=[])
 
 
-def test_the_plan_of_plain_searches_of_most_there_is_is_made_once_and_no_other_is_kept(
+def test_the_plans_of_plain_searches_of_most_there_is_and_of_slivers_are_made_once_and_no_others(
     cast: Cast,
 ) -> None:
     with connection.cursor() as cursor:
@@ -255,9 +290,11 @@ def test_the_plan_of_plain_searches_of_most_there_is_is_made_once_and_no_other_i
     scope = scope_for(cast.owner)
     search_for("where is the valve of the cellar", scope, is_most=False)
     assert kept_statements() == []
+    search_for("where is the valve of the cellar", scope, is_most=False, is_sliver=True)
+    assert len(kept_statements()) == 1, "that of a sliver is another statement"
     for text in ("where is the valve of the cellar", "how is the pump opened in the winter"):
         search_for(text, scope)
-        assert len(kept_statements()) == 1
+        assert len(kept_statements()) == 2
     for text in ("pump path:Ops/", 'where is "the pump" of it', "where is the pump of it -valve"):
         search_for(text, scope)
-    assert len(kept_statements()) == 1
+    assert len(kept_statements()) == 2
