@@ -34,9 +34,9 @@ _WANTED = 50
 _COUNTED, _LEAST_COUNTED = 10_000, 500
 # A plan that was made when the database knew of fewer passages would be kept while they come.
 _KNOWN = 1_000
-# A readable scope of at most one in so many of all passages is a sliver: the index of words would bring
-# some ten times as many rows of others as it has itself. Of 150,000 passages 7,500 are searched
-# as fast either way, of 200,000 passages 2,000 in 11 ms in place of 29.
+# A readable scope of at most one in so many of all passages is a sliver: the index of words would
+# bring some ten times as many rows of others as it has itself. Of 150,000 passages 7,500 are
+# searched as fast either way, of 200,000 passages 2,000 in 11 ms in place of 29.
 _SLIVER = 25
 # Up to here all text can be read for what stands in it as typed.
 _READABLE = 10_000
