@@ -85,7 +85,7 @@ def by_words(passage: Quotable, statement: str) -> bool:
 def by_meaning(passage: Quotable, statement: str) -> bool:
     """Whether it is called weak where the bundled embedder is at hand."""
     citation = cite(passage, statement)
-    judged = asyncio.run(judge([citation], [passage], BUNDLED.embed_queries))
+    judged = asyncio.run(judge([citation], [passage], BUNDLED.embed_statements))
     return cite(passage, statement, judged).quote.weak
 
 

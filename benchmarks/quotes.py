@@ -164,7 +164,7 @@ def _by_words(question: str, passages: Sequence[Passage]) -> list[int]:
 
 
 def _by_vectors(question: str, passages: tuple[Passage, ...]) -> list[int]:
-    query = asyncio.run(BUNDLED.embed_queries([question]))[0]
+    query = asyncio.run(BUNDLED.embed_statements([question]))[0]
     return [int(nth) for nth in np.argsort(-(_vectors(passages) @ query))]
 
 

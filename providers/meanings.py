@@ -16,4 +16,4 @@ async def meanings(texts: Sequence[str]) -> Vectors | None:
     """
     if not texts or not is_loaded():
         return None
-    return await BUNDLED.embed_queries(texts)
+    return await BUNDLED.embed_statements(texts)

@@ -30,18 +30,18 @@ from vault.staleness import fingerprint
 # Filters drop rows after the comparison in memory, and keyword hits want to be measured: it
 # hands over this many times more.
 _OVERFETCH = 4
-# Best cosine, with the bundled embedder, of 450 questions that a set of notes answers: 0.34 to
-# 0.77 but for one. Of 180 questions about something else 45 % are under it and hold little of
-# any note (docs/retrieval.md). A word or two have lower ones: 0.25 to 0.48, and under 0.20.
-# Other models have other scales: theirs is measured in the background (vault/noise.py), for
-# whole questions alone, and lower than by hand.
-FAR = {"local_e5": 0.33}
-FAR_IN_SHORT = {"local_e5": 0.22}
-# Of a word or two that stand nowhere here: made-up words lie at 0.33 to 0.40 from the nearest of
-# 3,700 passages, words of other languages for what these speak of at 0.36 to 0.51.
-FAR_IF_UNKNOWN = {"local_e5": 0.35}
+# Best cosine, with the bundled embedder, of 2,499 questions that a set of notes answers: 0.25 or
+# more for all but 0.4 %. Of 2,080 questions about something else 45 % are under it
+# (docs/retrieval.md). A word or two have lower ones, and under 0.16. Other models have other
+# scales: theirs is measured in the background (vault/noise.py), for whole questions alone, and
+# lower than by hand.
+FAR = {"local_e5": 0.25}
+FAR_IN_SHORT = {"local_e5": 0.16}
+# Of a word or two that stand nowhere here: made-up words lie at 0.19 to 0.40 from the nearest of
+# a set of notes, words of other languages for what these speak of at 0.28 to 0.42.
+FAR_IF_UNKNOWN = {"local_e5": 0.28}
 # A single passage that meaning alone found, further off than this, is noise beside others.
-STRAY = {"local_e5": 0.22}
+STRAY = {"local_e5": 0.16}
 _SHORT_WORDS = 2
 # Notes of the days asked for, where only the time says what is meant.
 MOST_DATED = 20

@@ -60,6 +60,6 @@ async def by_meaning(question: str, candidates: Sequence[Candidate]) -> list[Can
     short = shortlist(candidates)
     if len(short) < 2 or not is_loaded():
         return list(candidates)
-    query = await BUNDLED.embed_queries([question])
+    query = await BUNDLED.embed_statements([question])
     told = await BUNDLED.embed_passages([each.text for each in short])
     return nearer(short, [float(cosine) for cosine in told @ query[0]])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from providers.core.centring import LanguageMeans, centred
+from providers.core.centring import LanguageMeans, asked, centred
 from providers.core.errors import NotConfigured
 from providers.core.language import language_of
 from providers.core.protocols import Vectors
@@ -77,17 +77,26 @@ class LocalE5:
         return int(_engine().token_count(clean(text)))
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """For search: a question keeps some of its language (providers/core/centring.py)."""
+        return await asyncio.to_thread(self._embed, texts, is_query=True, is_search=True)
+
+    async def embed_statements(self, texts: Sequence[str]) -> Vectors:
+        """As queries, wholly centred: for cosines of texts of any language with each other."""
         return await asyncio.to_thread(self._embed, texts, is_query=True)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return await asyncio.to_thread(self._embed, texts, is_query=False)
 
-    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+    def _embed(self, texts: Sequence[str], *, is_query: bool, is_search: bool = False) -> Vectors:
         cleaned = [clean(text) for text in texts]
         rows = _engine().encode(cleaned, is_query=is_query)
         unit = checked(rows, count=len(texts), dimensions=self.dimensions)
         languages = [language_of(text) for text in cleaned]
-        moved = centred(unit, languages, means=language_means(), is_query=is_query)
+        moved = (
+            asked(unit, languages, means=language_means())
+            if is_search
+            else centred(unit, languages, means=language_means(), is_query=is_query)
+        )
         return checked(moved, count=len(texts), dimensions=self.dimensions)
 
 

@@ -42,6 +42,18 @@ async def test_an_answer_in_another_language_is_nearer_than_other_matter_in_the_
     assert answer > same_language > other
 
 
+@pytest.mark.asyncio
+async def test_statements_are_wholly_centred_and_questions_keep_some_of_their_language() -> None:
+    text = "The canteen closes at three."
+    statement = (await EMBEDDER.embed_statements([text]))[0]
+    question = (await EMBEDDER.embed_queries([text]))[0]
+    means = language_means()
+    english = means.of("en", is_query=True)
+    assert np.isclose(np.linalg.norm(statement), 1, atol=1e-5)
+    assert question @ english > statement @ english + 0.2
+    assert 0.8 < question @ statement < 0.95
+
+
 def test_every_language_that_is_told_has_its_means() -> None:
     means = language_means()
     assert set(means.languages) == LANGUAGES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from providers.core.centring import LanguageMeans, centred
+from providers.core.centring import KEPT, LanguageMeans, asked, centred
 from providers.core.language import ANY
 
 # The first two axes are languages, the others what is said.
@@ -34,6 +34,23 @@ def test_what_is_said_wins_over_the_language_it_is_said_in() -> None:
     assert asked[0] @ passages[1] > asked[0] @ passages[0]
 
 
+def test_a_question_keeps_a_part_of_its_language_beside_what_it_says() -> None:
+    query = unit([0.9, 0, 0.4, 0], [0, 0.8, 0, 0.3])
+    said = centred(query, ["en", "ru"], means=MEANS, is_query=True)
+    kept = asked(query, ["en", "ru"], means=MEANS)
+    for row, language in enumerate((0, 1)):
+        rest = kept[row] - said[row] / np.linalg.norm(said[row])
+        assert np.allclose(rest, KEPT * np.eye(4)[language], atol=1e-6)
+
+
+def test_what_is_said_wins_over_the_language_that_a_question_keeps() -> None:
+    kept = asked(unit([0.9, 0, 0.4, 0]), ["en"], means=MEANS)
+    passages = centred(
+        unit([0.9, 0, 0, 0.4], [0, 0.9, 0.4, 0]), ["en", "ru"], means=MEANS, is_query=False
+    )
+    assert kept[0] @ passages[1] > kept[0] @ passages[0]
+
+
 def test_queries_and_passages_have_means_of_their_own() -> None:
     rows = unit([1, 0, 0, 0])
     assert np.allclose(centred(rows, ["en"], means=MEANS, is_query=True), [[0.2, 0, 0, 0]])
@@ -50,3 +67,4 @@ def test_a_language_without_a_mean_takes_that_of_all() -> None:
 def test_no_vectors_stay_none() -> None:
     none = np.zeros((0, 4), dtype=np.float32)
     assert centred(none, [], means=MEANS, is_query=True).shape == (0, 4)
+    assert asked(none, [], means=MEANS).shape == (0, 4)
