@@ -244,13 +244,14 @@ def evaluate(
 
 
 def found_on_page(query: dict[str, Any], *, scope: Any, mode: Any) -> list[str]:
-    """The paths that the search page shows for a query, best first."""
+    """The paths that the search page shows for a query, best first; notes that say the same as a
+    hit stand with it."""
     from asgiref.sync import async_to_sync
 
     from retrieval.search import search_notes
 
     found = async_to_sync(search_notes)(query["text"], scope=scope, mode=mode, limit=DEPTH)
-    return [hit.path for hit in found.hits]
+    return [path for hit in found.hits for path in (hit.path, *(copy.path for copy in hit.also_in))]
 
 
 def found_in_chat(query: dict[str, Any], *, scope: Any, mode: Any) -> list[str]:
