@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from chat import sharing
 from chat.api.answering import ChatView
-from chat.core.asking import BadAsk
+from chat.core.asking import BadAsk, check_keys
 from chat.core.sharing import parse_share
 from chat.exporting import export_all, export_conversation
 from chat.history import own_conversation
@@ -53,6 +53,8 @@ class ConversationSharesView(ChatView):
         """Share it up to `message` (null: the end of the branch shown), or that answer alone."""
         if not isinstance(request.data, dict):
             raise BadAsk("The body must be a JSON object.")
+        # A slip in a key would share with more people, or for longer, than was meant.
+        check_keys(map(str, request.data), known=ShareSerializer().fields)
         link = sharing.make_link(self.user, conversation, parse_share(request.data))
         return Response(_row(link_rows([link], request._request)[0]), status=201)
 

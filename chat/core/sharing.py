@@ -46,11 +46,20 @@ def parse_share(data: Mapping[str, Any]) -> ShareWish:
         raise BadAsk("Name at least one person by e-mail, or one group.")
     return ShareWish(
         message=parse_uuid(data.get("message"), name="message"),
-        only_answer=data.get("only_answer") in (True, "1", "true", "on"),
+        only_answer=_only_answer(data.get("only_answer")),
         audience=audience,
         names=names,
         days=_days(data.get("days")),
     )
+
+
+def _only_answer(value: object) -> bool:
+    word = value.lower() if isinstance(value, str) else value
+    if word is True or word in ("1", "true", "on"):
+        return True
+    if word is None or word is False or word in ("", "0", "false", "off"):
+        return False
+    raise BadAsk("“only_answer” must be true or false: whether one answer is shared, not all.")
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -143,7 +143,17 @@ def test_a_link_is_made_read_continued_and_taken_back(cast: Cast, owner: Client)
     assert mate.get(f"{CHAT}/shared/{token}").status_code == 200
 
 
-@pytest.mark.parametrize("body", [{"audience": "world"}, {"days": 0}, ["x"], "x"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"audience": "world"},
+        {"days": 0},
+        {"audiance": "readers"},
+        {"expires": "2026-12-01"},
+        ["x"],
+        "x",
+    ],
+)
 def test_a_wish_that_cannot_be_granted_says_why(cast: Cast, owner: Client, body: object) -> None:
     conversation = make_conversation(cast.owner)
     add_turn(conversation, "When?", "In March.")

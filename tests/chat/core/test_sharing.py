@@ -50,6 +50,8 @@ def test_names_beside_another_audience_share_with_nobody_by_mistake() -> None:
         ({"days": "soon"}, "1 to 365"),
         ({"days": True}, "1 to 365"),
         ({"message": "x"}, "UUID"),
+        ({"only_answer": "yes"}, "must be true or false"),
+        ({"only_answer": 2}, "must be true or false"),
     ],
 )
 def test_a_wish_that_cannot_be_granted_says_why(data: dict[str, Any], reason: str) -> None:
