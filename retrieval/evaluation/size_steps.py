@@ -24,6 +24,7 @@ from retrieval.core.comparing import Comparison, compare
 from retrieval.core.pool import choose_pool
 from retrieval.core.types import Knobs, Mode
 from retrieval.evaluation.runs import go_on, index_of, scores_by_question
+from retrieval.evaluation.scoring import scores_json
 from retrieval.models import EvalQuestion, EvalRun
 from retrieval.search import search_notes
 from vault.access import whole_vault
@@ -287,8 +288,9 @@ def _report(work: Work, found: Comparison, after: EvalRun) -> dict[str, Any]:
         "examples": [change.key for change in found.worse[:MOST_EXAMPLES]],
         **{
             side: {
-                # Rounded once, so that every page shows the same digits.
-                **{name: round(value, 3) for name, value in asdict(scores).items()},
+                **scores_json(scores),
+                # As every page shows it: a template would round a half the other way.
+                "shown": f"{scores_json(scores)['ndcg_10']:.3f}",
                 "passages": counted[side]["n"],
                 "tokens": int(counted[side]["tokens"] or 0),
             }

@@ -79,13 +79,13 @@ def trial_report(trial: SizeTrial) -> dict[str, Any]:
         **trial.report,
         **{
             side: {
-                "chunk_tokens": each.tokens,
-                "chunk_overlap": each.overlap,
-                "chunk_minimum": each.minimum,
+                "chunk_tokens": tried.tokens,
+                "chunk_overlap": tried.overlap,
+                "chunk_minimum": tried.minimum,
                 "spent": trial.spent.get(side, {"tokens": 0, "cost": "0"}),
-                **trial.report[side],
+                **{name: value for name, value in trial.report[side].items() if name != "shown"},
             }
-            for side, each in sizes.items()
+            for side, tried in sizes.items()
         },
     }
 

@@ -86,7 +86,7 @@ def test_both_cuts_are_asked_and_nothing_is_left_of_them(cast: Cast) -> None:
     assert report["questions"] == 3
     assert report["better"] + report["worse"] + report["same"] == 3
     assert set(report["before"]) == {
-        "ndcg_10", "recall_10", "recall_20", "mrr_10", "questions", "passages", "tokens",
+        "ndcg_10", "recall_10", "recall_20", "mrr_10", "questions", "passages", "tokens", "shown",
     }  # fmt: skip
     remove()
     assert not Vault.every.filter(state="trial").exists()
