@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrieval.core import meaning_sql, path_sql
-from retrieval.core.code_questions import may_ask_for_code, wants_code_alone
+from retrieval.core.code_questions import CodeSign, code_sign, wants_code_alone
 from retrieval.core.query import ParsedQuery
 from retrieval.core.sql import fill
 from retrieval.core.types import Knobs, Mode
@@ -18,9 +18,14 @@ from vault.vector_index import model_condition
 @dataclass(frozen=True, slots=True)
 class CodePath:
     """Whether source code is looked for by itself, and if not, why: "off" (the knob), "none"
-    (no code here), "question" (it is about something else), "vectors" (nothing to compare)."""
+    (no code here), "question" (it is about something else), "vectors" (nothing to compare).
+
+    `leads`: the question asks for code, so that what is found comes first; otherwise it comes
+    beside the rest.
+    """
 
     runs: bool
+    leads: bool = False
     why_not: str = ""
     limit: int = 0
 
@@ -35,10 +40,12 @@ def code_path(
         return CodePath(runs=False, why_not="none")
     if knobs.mode == Mode.KEYWORD or not has_vectors:
         return CodePath(runs=False, why_not="vectors")
-    if not (may_ask_for_code(query.text) or wants_code_alone(query.filters)):
+    sign = code_sign(query.text)
+    if sign is CodeSign.NONE and not wants_code_alone(query.filters):
         return CodePath(runs=False, why_not="question")
     wanted = max(knobs.passages, knobs.depth // knobs.overfetch)
-    return CodePath(runs=True, limit=path_sql.code_limit(wanted))
+    leads = sign is CodeSign.STRONG
+    return CodePath(runs=True, leads=leads, limit=path_sql.code_limit(wanted))
 
 
 def code_parts(

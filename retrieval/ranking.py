@@ -15,6 +15,7 @@ from retrieval.core.standing import OUTDATED
 from retrieval.core.types import Fusion, Knobs
 from retrieval.dated import on_days
 from retrieval.meaning import VectorArm, liked_parts
+from retrieval.paths import CodePath
 
 # What a note of the days that a question speaks of gains, as a share of the best score: it
 # passes any hit of one arm alone of other days, and not one that is the best of both.
@@ -26,24 +27,24 @@ def ranked_parts(
     *,
     knobs: Knobs,
     vectors: Sequence[VectorArm],
-    has_code: bool,
+    path: CodePath,
     has_identifiers: bool,
     note_rank: str,
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The fusion of what the parts before found, its order, and their values.
 
-    `has_code`: the code path runs. `has_identifiers`: some are asked for. `note_rank`: SQL of the
+    `has_identifiers`: some are asked for. `note_rank`: SQL of the
     place of the whole note that brought a passage.
     """
     foreign, foreign_values = _foreign(query)
     dated, date_values = _dated(query, knobs)
-    score = _score(knobs, has_code=has_code)
+    score = _score(knobs, code_leads=path.leads)
     liked = liked_parts(vectors, score=score) if knobs.fusion == Fusion.CONVEX else ()
     identified = fill(sql.IDENTIFIED, quoted_lexeme=sql.quoted("lexeme"))
     parts = (
         fill(
             sql.FUSED,
-            meaning="reached" if has_code else "meaning",
+            meaning="reached" if path.runs else "meaning",
             foreign=foreign,
             identified=identified if has_identifiers else "0",
         ),
@@ -52,14 +53,14 @@ def ranked_parts(
             sql.PLACED,
             table="refined" if liked else "fused",
             score=score,
-            weight=_weight(has_code=has_code and knobs.fusion == Fusion.CONVEX),
+            weight=_weight(code_leads=path.leads and knobs.fusion == Fusion.CONVEX),
             dated=dated,
             as_typed=fill(sql.AS_TYPED, bonus=_best(knobs)) if query.has_signs else "0",
             held_bonus=sql.HELD_BONUS * _best(knobs),
             named_bonus=sql.NAMED_BONUS * _best(knobs),
             named=sql.NAMED,
             note_rank=note_rank,
-            code_rank=fill(path_sql.CODE_RANK, table="placed") if has_code else "NULL::bigint",
+            code_rank=fill(path_sql.CODE_RANK, table="placed") if path.runs else "NULL::bigint",
         ),
     )
     return parts, foreign_values | date_values
@@ -96,18 +97,18 @@ def _best(knobs: Knobs) -> float:
     return 2 / (knobs.rrf_k + 1) if knobs.fusion == Fusion.RRF else 1.0
 
 
-def _score(knobs: Knobs, *, has_code: bool) -> str:
+def _score(knobs: Knobs, *, code_leads: bool) -> str:
     keywords = int(knobs.keyword_weight) / 100
     weights = {"keywords": keywords, "meaning": 1 - keywords}
     if knobs.fusion == Fusion.RRF:
         rank = fill(path_sql.CODE_RANK, table="fused")
-        place = f"LEAST(fused.vector_rank, {rank})" if has_code else "fused.vector_rank"
+        place = f"LEAST(fused.vector_rank, {rank})" if code_leads else "fused.vector_rank"
         return fill(sql.RRF, k=int(knobs.rrf_k), place=place, **weights)
-    likeness = path_sql.CODE_SCALED if has_code else "fused.meaning_scaled"
+    likeness = path_sql.CODE_SCALED if code_leads else "fused.meaning_scaled"
     return fill(sql.CONVEX, likeness=likeness, **weights)
 
 
-def _weight(*, has_code: bool) -> str:
+def _weight(*, code_leads: bool) -> str:
     """What a score is multiplied by."""
     first = fill(path_sql.CODE_FIRST, text_weight=path_sql.TEXT_WEIGHT)
-    return f"{sql.STANDING} * {first}" if has_code else sql.STANDING
+    return f"{sql.STANDING} * {first}" if code_leads else sql.STANDING

@@ -147,7 +147,7 @@ def search_statement(
         query,
         knobs=knobs,
         vectors=vectors,
-        has_code=path.runs,
+        path=path,
         has_identifiers=bool(values["identifiers"]),
         note_rank=note_rank(vectors, facts),
     )

@@ -37,8 +37,9 @@ def fuse_queries(
 
 
 def order(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Exact hits first, then by score; ties by chunk, so that two runs agree."""
-    return sorted(candidates, key=lambda c: (not c.exact, -c.score, c.chunk_id))
+    """Exact hits first, then by score; ties by their place in the code path, what it did not
+    find first, and by chunk, so that two runs agree."""
+    return sorted(candidates, key=lambda c: (not c.exact, -c.score, c.code_rank or 0, c.chunk_id))
 
 
 def best_per_note(candidates: Sequence[Candidate]) -> list[Candidate]:

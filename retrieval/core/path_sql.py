@@ -93,10 +93,15 @@ reached AS MATERIALIZED (
     WHERE chunk_id NOT IN (SELECT chunk_id FROM meaning)
 )"""
 CODE_RANK = "(SELECT code.rank FROM code WHERE code.chunk_id = {table}.chunk_id)"
-# The path is no starving one: its first counts as the nearest of all, its second as half as
-# near. Where it found something, passages of text stand back.
+# Where code is asked for, the path is no starving one: its first counts as the nearest of all,
+# its second as half as near.
 CODE_SCALED = """GREATEST(fused.meaning_scaled,
         (SELECT 1.0 / code.rank FROM code WHERE code.chunk_id = fused.chunk_id))"""
+# And where the path found something, passages of text stand back, but for those of the note that
+# both keywords and meaning put first.
 CODE_FIRST = """(CASE WHEN EXISTS (SELECT 1 FROM code)
         AND NOT (SELECT c.is_code FROM vault_chunk c WHERE c.id = fused.chunk_id)
+        AND NOT (EXISTS (SELECT 1 FROM lexical) AND fused.note_id = ALL (
+            SELECT first.note_id FROM fused AS first
+            WHERE 1 IN (first.lexical_rank, first.vector_rank)))
     THEN {text_weight} ELSE 1 END)"""

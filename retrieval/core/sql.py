@@ -222,8 +222,8 @@ placed AS MATERIALIZED (
         fused.note_id IN (SELECT note_id FROM titled) AS exact
     FROM {table} AS fused JOIN vault_note n ON n.id = fused.note_id
 )
-SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine, {code_rank},
-    {note_rank},
+SELECT chunk_id, note_id, score, lexical_rank, vector_rank, exact, bm25, cosine,
+    {code_rank} AS code_rank, {note_rank},
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
     (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM placed
@@ -232,7 +232,7 @@ SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL, NULL, NULL,
     (SELECT array_agg(typed || ' → ' || lexeme ORDER BY typed) FROM mended),
     (SELECT array_agg(lexeme ORDER BY lexeme) FROM terms), (SELECT share FROM trust)
 FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)
-ORDER BY exact DESC, score DESC, chunk_id"""
+ORDER BY exact DESC, score DESC, code_rank NULLS FIRST, chunk_id"""
 
 ANYWHERE = "(n.title ILIKE %(like)s OR n.path ILIKE %(like)s OR n.body ILIKE %(like)s)"
 WHOLE_WORD = "(n.title ~* %(pattern)s OR n.path ~* %(pattern)s OR n.body ~* %(pattern)s)"

@@ -210,3 +210,33 @@ def test_the_search_page_says_what_was_found_in_code(cast: Cast, *, in_memory: b
 def test_labels_name_the_path() -> None:
     candidate = Candidate(chunk_id=1, note_id=1, score=1.0, vector_rank=4, code_rank=2)
     assert arm_labels(candidate) == ("meaning 4", "code 2")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the preferred payment method?",
+        "method of payment preferred by the customer",
+        "what function has the preferred payment of the customer",
+    ],
+)
+def test_a_note_that_keywords_and_meaning_put_first_stays_first(cast: Cast, question: str) -> None:
+    text = "The preferred payment method is chosen by the customer. It has a function."
+    write_markdown(cast.vault, "Payment.md", f"# Settings\n\n{text}\n")
+    code = 'class PaymentMethod:\n    """How a customer pays: the method."""\n'
+    write_markdown(cast.vault, "payment.py", code)
+    write_markdown(cast.vault, "Garden.md", "# Garden\n\nThe heron sleeps by the pond.\n")
+    embed(cast.vault, make_embedding_model())
+    result = search(cast.owner, question)
+    assert paths(result)[0] == "Payment.md"
+    assert result.hits[0].arms[:2] == ("keyword 1", "meaning 1")
+
+
+def test_where_the_word_for_code_is_a_weak_sign_code_is_added_and_order_stays(
+    project: tuple[Scope, ScopeFacts, VectorArm],
+) -> None:
+    knobs = Knobs(mode=Mode.SEMANTIC, passages=TOP)
+    before = found(project, "the pump method", knobs=replace(knobs, code_path=False))
+    after = found(project, "the pump method", knobs=knobs)
+    assert [each.chunk_id for each in after[: len(before)]] == [each.chunk_id for each in before]
+    assert [each.code_rank for each in after[len(before) :]] == list(range(1, 31))
