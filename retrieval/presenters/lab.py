@@ -150,7 +150,7 @@ def _facts(row: LabRow) -> list[tuple[str, str]]:
         shown.append((_("Note"), is_named(found)))
     shown += list(row.others)
     if row.tokens:
-        shown.append((_("Tokens"), str(row.tokens)))
+        shown.append((_("Tokens embedded"), str(row.tokens)))
     return shown
 
 

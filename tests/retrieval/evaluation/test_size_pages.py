@@ -109,7 +109,30 @@ def test_a_model_that_is_paid_for_has_its_cost_told_first(cast: Cast) -> None:
     assert owner(cast).post(SIZES, {**TYPED, "confirm": "1"}).status_code == 302
 
 
-def test_a_finished_trial_shows_both_sides_and_the_way_to_the_settings(cast: Cast) -> None:
+def save(cast: Cast, **more: str) -> Any:
+    return change(cast, chunk_tokens=50, chunk_overlap="0", chunk_minimum="0", **more)
+
+
+def insists_on(cast: Cast, trial: SizeTrial) -> None:
+    """Sizes that were found worse are saved only when somebody insists."""
+    page = page_of(save(cast))
+    for said in (
+        "Nothing was saved yet",
+        "These sizes find less than now.",
+        f"{trial.report['before']['ndcg_10']:.3f} → {trial.report['after']['ndcg_10']:.3f}",
+        "Save all the same",
+        "Now: passages of 400 tokens, overlap 60, smallest 60.",
+        "Leave as it is",
+    ):
+        assert said in page
+    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 400
+    assert save(cast, confirm="1").status_code == 302
+    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 50
+
+
+def test_a_finished_trial_shows_both_sides_and_is_heard_of_when_its_sizes_are_saved(
+    cast: Cast,
+) -> None:
     spoil(cast)
     trial = work(begin(cast, user=cast.owner), knobs=WORDS)
     page = page_of(owner(cast).get(f"{SIZES}/{trial.pk}"))
@@ -131,28 +154,7 @@ def test_a_finished_trial_shows_both_sides_and_the_way_to_the_settings(cast: Cas
     listed = page_of(owner(cast).get(SIZES))
     assert "Finds less than now" in listed
     assert "on trial" in page_of(owner(cast).get("/lab/evaluation/team/"))
-
-
-def save(cast: Cast, **more: str) -> Any:
-    return change(cast, chunk_tokens=50, chunk_overlap="0", chunk_minimum="0", **more)
-
-
-def test_sizes_that_were_found_worse_are_saved_only_when_somebody_insists(cast: Cast) -> None:
-    spoil(cast)
-    trial = work(begin(cast), knobs=WORDS)
-    page = page_of(save(cast))
-    for said in (
-        "Nothing was saved yet",
-        "These sizes find less than now.",
-        f"{trial.report['before']['ndcg_10']:.3f} → {trial.report['after']['ndcg_10']:.3f}",
-        "Save all the same",
-        "Now: passages of 400 tokens, overlap 60, smallest 60.",
-        "Leave as it is",
-    ):
-        assert said in page
-    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 400
-    assert save(cast, confirm="1").status_code == 302
-    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 50
+    insists_on(cast, trial)
 
 
 def test_sizes_that_were_not_tried_may_be_saved_or_tried_first(cast: Cast) -> None:
