@@ -43,6 +43,8 @@ FAR_IF_UNKNOWN = {"local_e5": 0.28}
 # A single passage that meaning alone found, further off than this, is noise beside others.
 STRAY = {"local_e5": 0.16}
 _SHORT_WORDS = 2
+# The sets that bars were measured on have 150 passages or more.
+_A_FEW = 50
 # Notes of the days asked for, where only the time says what is meant.
 MOST_DATED = 20
 # Share of a question, by idf, that the best keyword hit holds: 0.5 or more for 95 % of
@@ -149,6 +151,9 @@ def _bar(queries: Sequence[ParsedQuery], facts: ScopeFacts, *, is_known: bool) -
     """
     different = ({word.casefold() for word in query.words} for query in queries)
     if all(len(words) > _SHORT_WORDS for words in different):
+        # The nearest of a few passages is further off, and a "nothing here" is worse there.
+        if facts.chunks < _A_FEW:
+            return _least(FAR_IN_SHORT, facts)
         return min((_far(model) for model in facts.models), default=0.0)
     return _least(FAR_IN_SHORT if is_known else FAR_IF_UNKNOWN, facts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -82,20 +83,23 @@ def expand(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Winners that say different things, their pieces and neighbours by chunk, and for each
-    winner's chunk the notes that say the same."""
+    """Winners that say different things, their pieces and neighbours by chunk, for each
+    winner's chunk the notes that say the same, and what of all that each note says."""
 
     winners: tuple[Candidate, ...] = ()
     pieces: Mapping[int, Piece] = field(default_factory=dict)
     copies: Mapping[int, tuple[Copy, ...]] = field(default_factory=dict)
+    said_in: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
     def copies_of(self, group: Group) -> tuple[Copy, ...]:
-        """Each note once that says what a piece of `group` says."""
+        """Each note once that says all that `group` says: one that shares a part of it may say
+        the opposite in the rest."""
         found: dict[int, Copy] = {}
         for piece in group.pieces:
             for copy in self.copies.get(piece.chunk_id, ()):
                 found.setdefault(copy.note_id, copy)
-        return tuple(found.values())
+        said = {piece.said for piece in group.pieces}
+        return tuple(copy for copy in found.values() if said <= self.said_in[copy.note_id])
 
 
 def _choose(
@@ -136,7 +140,15 @@ def _without_copies(
         for family in found
         if family.others
     }
-    return _Chosen(tuple(family.lead.candidate for family in found), loaded.pieces, copies)
+    said_in: dict[int, set[str]] = defaultdict(set)
+    for piece in loaded.pieces.values() if copies else ():
+        said_in[piece.note_id].add(piece.said)
+    return _Chosen(
+        tuple(family.lead.candidate for family in found),
+        loaded.pieces,
+        copies,
+        {note_id: frozenset(said) for note_id, said in said_in.items()},
+    )
 
 
 def _copy(telling: Telling, loaded: _Loaded) -> Copy:

@@ -27,6 +27,8 @@ from vault.models import Vault
 MOST_RESULTS = 100
 # Under this many notes found by keyword, the text itself is read as well.
 FEW = 3
+# So many copies of one passage may have crowded out further ones.
+_MANY_COPIES = 10
 # Short words are mostly the small change of a language.
 _LONG_WORD = 4
 
@@ -60,12 +62,18 @@ async def search_notes(
     plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs, serving=serving)
     outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
     depth = plan.knobs.depth
-    if len(outcome.found.hits) < wanted and outcome.found.has_copies and outcome.count >= depth:
+    if _wants_more_of_copies(outcome.found, wanted) and outcome.count >= depth:
         plan = replace(plan, knobs=replace(plan.knobs, depth=deeper_than(depth)))
         outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
     timings = outcome.timings | {"total": _ms(started)}
     notices = (*left_out_notices(parsed), *_notices(outcome.arms, mode))
     return SearchResult(outcome.found.hits, outcome.arms, timings, notices, plan.facts.slugs)
+
+
+def _wants_more_of_copies(found: Hits, wanted: int) -> bool:
+    """Whether copies took the room of other notes, or are so many that some were not met."""
+    is_short = found.has_copies and len(found.hits) < wanted
+    return is_short or any(len(hit.also_in) >= _MANY_COPIES for hit in found.hits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,11 @@ _BEFORE = _QUOTES + "("
 _AFTER = _QUOTES + ").,;:…。、，；："
 _DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‑": "-", "’": "'"})
 _WORD = re.compile(r"\w+")
-_AFTER_NAME = re.compile(r"[\W_]")
+_NO_LETTER = re.compile(r"[\W_]")
+# Folders for what is over, as people name them.
+_PUT_AWAY = re.compile(
+    r"archi(?:ves?|v|vio|vo)|backups?|old|alt|attic|\.?trash|papierkorb|архив|архів|corbeille|归档|备份"
+)
 
 
 def what_is_said(content: str, *, title: str, heading_path: Sequence[str]) -> str:
@@ -71,7 +75,8 @@ def families(tellings: Iterable[Telling], *, asked: Sequence[str]) -> list[Famil
     """Every passage once, in the place of its best candidate, each note once in a family.
 
     It is led by the note that the query names, then by one that still holds, that is not named
-    after another ("Pump (conflicted copy)" beside "Pump"), whose path has more of the words
+    after another ("Pump (conflicted copy)", "Copy of Pump" beside "Pump") nor put away in a
+    folder such as Archive, whose path has more of the words
     `asked`, that changed last, that came first. Notes that the query names by
     different titles are no copies: both were asked for.
     """
@@ -126,7 +131,8 @@ def _family(members: Sequence[Telling], words: set[str]) -> Family:
         return (
             not telling.candidate.exact,
             telling.is_outdated,
-            any(_is_named_after(telling.path, member.path) for member in members),
+            _is_put_away(telling.path)
+            or any(_is_named_after(telling.path, member.path) for member in members),
             -len(named),
             -telling.modified.timestamp(),
             telling.note_id,
@@ -137,8 +143,14 @@ def _family(members: Sequence[Telling], words: set[str]) -> Family:
 
 
 def _is_named_after(path: str, other: str) -> bool:
-    """Whether `path` has the name of its neighbour `other` and more behind it, in any language:
-    "Pump (Kopie).md", "Pump 1.md", "Pump.sync-conflict.md"."""
-    own, name = PurePosixPath(path), PurePosixPath(other)
-    more = own.stem.removeprefix(name.stem)
-    return own.parent == name.parent and more != own.stem and bool(_AFTER_NAME.match(more))
+    """Whether `path` has the file name of `other` and more before or behind it, in any
+    language: "Pump (Kopie).md", "Pump 1.md", "Pump.sync-conflict.md", "Copy of Pump.md"."""
+    own, name = PurePosixPath(path).stem, PurePosixPath(other).stem
+    behind, before = own.removeprefix(name), own.removesuffix(name)
+    return (behind != own and bool(_NO_LETTER.match(behind))) or (
+        before != own and bool(_NO_LETTER.match(before[::-1]))
+    )
+
+
+def _is_put_away(path: str) -> bool:
+    return any(_PUT_AWAY.fullmatch(folder) for folder in path.casefold().split("/")[:-1])

@@ -206,7 +206,7 @@ def _hit_row(hit: Hit) -> HitRow:
     return HitRow(
         title=hit.title,
         url=note_url(hit),
-        places=(hit.vault_name, *folders, *headings),
+        places=(hit.vault_name, *folders, *_file_name(hit), *headings),
         segments=segments(hit.snippet, hit.marks),
         arms=found_by(hit.arms),
         day=hit.day,
@@ -217,6 +217,12 @@ def _hit_row(hit: Hit) -> HitRow:
         copies=copies[:_COPIES_SHOWN],
         more_copies=copies[_COPIES_SHOWN:],
     )
+
+
+def _file_name(hit: Hit) -> tuple[str, ...]:
+    """The file, where the title does not tell it: two may have one title."""
+    name = hit.path.rsplit("/", 1)[-1]
+    return () if name.removesuffix(".md").casefold() == hit.title.casefold() else (name,)
 
 
 def _path_beside(hit: Hit, copy: Copy) -> str:

@@ -91,6 +91,7 @@ def test_the_bar_of_another_model_is_what_was_measured_of_it(
     cast: Cast, bar: float | None, space: str, expected: list[str]
 ) -> None:
     note = write_note(cast.vault, "evening.md", "The orchestra plays in the evening.")
+    write_note(cast.vault, "enough.md", *(f"Paragraph {n}." for n in range(50)))
     query = "How long should a soft egg cook"
     model = make_embedding_model()
     asked = np.asarray(async_to_sync(embedder(model).embed_queries)([query]))[0]
@@ -102,6 +103,22 @@ def test_the_bar_of_another_model_is_what_was_measured_of_it(
     assert [hit.path for hit in found.hits] == expected
     said = " ".join(found.notices)
     assert ("nothing here is near in meaning (best similarity 0.40)" in said) is not bool(expected)
+
+
+def test_among_a_few_passages_a_question_may_be_further_off(cast: Cast) -> None:
+    """The nearest of a few is further off, and a wrong "nothing here" is worse there."""
+    note = write_note(cast.vault, "evening.md", "The orchestra plays in the evening.")
+    query = "How long should a soft egg cook"
+    place(cast, note, query, cosine=0.2)
+    scope = scope_for(cast.owner)
+
+    def found() -> list[str]:
+        result = async_to_sync(search_notes)(query, scope=scope, mode=Mode.HYBRID, limit=5)
+        return [hit.path for hit in result.hits]
+
+    assert found() == ["evening.md"]
+    write_note(cast.vault, "enough.md", *(f"Paragraph {n}." for n in range(50)))
+    assert found() == []
 
 
 def test_a_word_typed_over_and_over_is_one_word(cast: Cast) -> None:

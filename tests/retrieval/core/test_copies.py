@@ -104,7 +104,7 @@ def test_of_copies_one_leads_in_the_place_of_the_best() -> None:
 
 def test_the_one_that_holds_leads_then_the_path_asked_for_then_the_newest() -> None:
     old = telling(1, path="Ops/Pumps.md", is_outdated=True, days=9)
-    archived = telling(2, path="Archive/Pumps.md", days=5)
+    archived = telling(2, path="Works/Pumps.md", days=5)
     ops = telling(3, path="Ops/Mill pumps.md")
     assert led([old, archived, ops]) == [(2, [3, 1])]
     assert led([old, archived, ops], "pumps", "ops") == [(3, [2, 1])]
@@ -117,8 +117,16 @@ def test_the_one_that_holds_leads_then_the_path_asked_for_then_the_newest() -> N
 def test_a_note_that_is_named_after_its_neighbour_comes_after_it(copy: str) -> None:
     newer = telling(1, path=f"Ops/{copy}", days=9)
     assert led([newer, telling(2, path="Ops/Pump.md")]) == [(2, [1])]
-    for other in ("Ops/Pumps.md", "Ops/Pum.md", "Archive/Pump.md"):
+    assert led([newer, telling(2, path="Works/Pump.md")]) == [(2, [1])]
+    for other in ("Ops/Pumps.md", "Ops/Pum.md"):
         assert led([newer, telling(2, path=other)]) == [(1, [2])], other
+
+
+def test_a_copy_by_its_first_words_or_its_folder_comes_after_the_original() -> None:
+    for copy in ("Ops/Copy of Pump.md", "Archive/Pump.md", "Ops/old/Pump.md", "Архив/Pump.md"):
+        newer = telling(1, path=copy, days=9)
+        assert led([newer, telling(2, path="Ops/Pump.md")]) == [(2, [1])], copy
+    assert led([telling(1, path="Ops/Old.md", days=9), telling(2, path="Ops/X.md")]) == [(1, [2])]
 
 
 def test_the_note_that_the_query_names_leads_whatever_it_says_of_itself() -> None:

@@ -77,6 +77,25 @@ def test_chat_reads_one_of_them_and_knows_the_others(copies: Cast) -> None:
     assert read["Ops/Other.md"].also_in == ()
 
 
+def test_a_note_that_shares_a_part_of_a_passage_says_not_the_same(
+    cast: Cast, model: EmbeddingModel
+) -> None:
+    """Three notes with one drill, in which the rule above it differs by a word."""
+    drill = "The drill of the blue pump is held every May, and the plumber from Ulm writes it up."
+    rule = "The seal of the blue pump {} be changed by the plumber from Ulm without a permit."
+    for path, word in (("1.md", "must"), ("2.md", "must not"), ("3.md", "must")):
+        write_note(cast.vault, path, rule.format(word), drill)
+    embed(cast.vault, model)
+    refresh_lexemes(force=True)
+    read = passages(cast.owner)
+    by_path = {passage.path: passage for passage in read}
+    first = by_path.get("1.md") or by_path["3.md"]
+    assert drill in first.text
+    assert sorted([first.path, *(copy.path for copy in first.also_in)]) == ["1.md", "3.md"]
+    assert "must not" in by_path["2.md"].text
+    assert by_path["2.md"].also_in == ()
+
+
 def test_copies_take_the_room_of_no_other_note(cast: Cast, model: EmbeddingModel) -> None:
     for number in range(80):
         write_note(cast.vault, f"Daily/{number:02}.md", SEAL)
@@ -136,6 +155,6 @@ def test_the_page_links_to_the_copies_and_counts_them(copies: Cast, client: Clie
     assert [row.title for row in page.context["rows"]].count("Pump") == 1
     html: Any = " ".join(page.content.decode().split())
     assert "2 notes · " in html
-    assert "2 copies told with their notes" in html
+    assert "2 other notes say the same" in html
     assert "/vaults/team/notes/Closed/Pump.md?span=0-" in html
     assert "Closed/Pump.md</a> <small>(no longer holds)</small>" in html
