@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from retrieval.core.filters import KINDS
+from retrieval.core.keys import fault_of_keys
 from retrieval.core.types import Mode
 from retrieval.forms import CHOSEN, Given, Unreadable, read_asked
 from retrieval.presenters.results import result_json
@@ -43,7 +44,8 @@ PARAMETERS = [
     OpenApiParameter("after", str, description="Day (2026-01-31) or later; also 2026-01, 2026."),
     OpenApiParameter("before", str, description="Earlier than this day."),
 ]
-
+# A filter that is passed over lets everything through.
+_NAMES = frozenset(parameter.name for parameter in PARAMETERS)
 
 EXAMPLE = {
     "results": [
@@ -96,6 +98,9 @@ class SearchView(APIView):
     )
     def get(self, request: Request) -> Response:
         given = request.query_params
+        for name in given:
+            if fault := fault_of_keys([name], known=_NAMES):
+                raise ValidationError({name: [fault]})
         try:
             asked = read_asked(
                 request.user,

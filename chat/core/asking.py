@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 from uuid import UUID
 
 from providers.core.types import ChatMessage
+from retrieval.core.keys import fault_of_keys
 
 MODES = ("notes_only", "notes_first", "no_notes")
 TOOL_USES = ("never", "ask", "auto")
@@ -97,13 +97,8 @@ def parse_ask(data: Mapping[str, Any]) -> Ask:
 
 def check_keys(sent: Iterable[str], *, known: Iterable[str]) -> None:
     """Raise BadAsk for a key that nothing would be done with, naming those that are read."""
-    known = sorted(known)
-    for key in sent:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"Did you mean “{near[0]}”? " if near else ""
-            shown = clean_text(key)[:60]
-            raise BadAsk(f"“{shown}” is not known here. {hint}Known are: {', '.join(known)}.")
+    if fault := fault_of_keys(sent, known=known):
+        raise BadAsk(fault)
 
 
 def parse_uuid(value: object, *, name: str) -> UUID | None:

@@ -116,6 +116,12 @@ def test_what_means_nothing_is_refused_with_what_would(
     assert said in answer.json()[name][0]
 
 
+def test_a_slip_in_a_name_is_refused_since_it_would_let_everything_through(library: Cast) -> None:
+    reply = get(library.owner, q="blue pump", tags="payroll")
+    assert reply.status_code == 400
+    assert "Did you mean “tag”?" in reply.json()["tags"][0]
+
+
 def test_a_forbidden_vault_is_as_unknown_as_a_missing_one(library: Cast) -> None:
     forbidden = get(library.owner, q="pump", vault="foreign")
     missing = get(library.owner, q="pump", vault="nowhere")
