@@ -144,7 +144,7 @@ def _without_copies(
     for piece in loaded.pieces.values() if copies else ():
         said_in[piece.note_id].add(piece.said)
     return _Chosen(
-        tuple(family.lead.candidate for family in found),
+        tuple(family.candidate for family in found),
         loaded.pieces,
         copies,
         {note_id: frozenset(said) for note_id, said in said_in.items()},

@@ -69,7 +69,7 @@ def load_hits(
 def list_hits(candidates: Sequence[Candidate], *, scope: Scope) -> tuple[Hit, ...]:
     """A row for each of `candidates`, in order: a list of notes leaves no copy out."""
     loaded = _load(candidates, scope=scope)
-    told = [Family(telling) for telling in _tellings(candidates, loaded)]
+    told = [Family(telling, telling.candidate) for telling in _tellings(candidates, loaded)]
     return tuple(_hit(rank, family, loaded, ()) for rank, family in enumerate(told, start=1))
 
 
@@ -112,7 +112,7 @@ def _said(chunk: Chunk | None, note: Note) -> str:
 
 
 def _hit(rank: int, family: Family, loaded: _Loaded, words: Sequence[str]) -> Hit:
-    candidate = family.lead.candidate
+    candidate = family.candidate
     note, chunk = loaded.notes[candidate.note_id], loaded.chunks.get(candidate.chunk_id)
     is_code = note.kind == NoteKind.CODE
     show = code_snippet if is_code else make_snippet

@@ -114,9 +114,9 @@ async def _search(
             replace(parse_query(query), filters=knobs.filters) for query in condensed.queries
         ]
         await _find(outcome, queries, scope=scope, facts=facts, knobs=knobs, user_id=user_id)
-        if _is_short_of_copies(outcome, knobs):
-            deeper = replace(knobs, depth=deeper_than(knobs.depth))
-            await _find(outcome, queries, scope=scope, facts=facts, knobs=deeper, user_id=user_id)
+        while _is_short_of_copies(outcome, knobs):
+            knobs = replace(knobs, depth=deeper_than(knobs.depth))
+            await _find(outcome, queries, scope=scope, facts=facts, knobs=knobs, user_id=user_id)
     except OperationalError as error:
         outcome.notices.append(
             _("The search was given up: the database said “%(error)s”.")
@@ -149,9 +149,9 @@ async def _find(
 
 
 def _is_short_of_copies(outcome: _Outcome, knobs: Knobs) -> bool:
-    """Whether copies took the room of passages that a deeper search would find."""
+    """Whether copies took the room of passages that a deeper search may find."""
     has_copies = any(passage.also_in for passage in outcome.passages)
-    is_full = len(outcome.candidates) >= knobs.depth
+    is_full = knobs.depth <= len(outcome.candidates) and knobs.depth < deeper_than(knobs.depth)
     return has_copies and is_full and len(outcome.passages) < knobs.passages
 
 

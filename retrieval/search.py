@@ -61,19 +61,12 @@ async def search_notes(
         return await in_database(_listed, parsed, scope=scope, wanted=wanted)
     plan = await in_database(_plan, scope, mode=mode, wanted=wanted, knobs=knobs, serving=serving)
     outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
-    depth = plan.knobs.depth
-    if _wants_more_of_copies(outcome.found, wanted) and outcome.count >= depth:
-        plan = replace(plan, knobs=replace(plan.knobs, depth=deeper_than(depth)))
+    while _wants_more_of_copies(outcome, plan.knobs.depth, wanted):
+        plan = replace(plan, knobs=replace(plan.knobs, depth=deeper_than(plan.knobs.depth)))
         outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
     timings = outcome.timings | {"total": _ms(started)}
     notices = (*left_out_notices(parsed), *_notices(outcome.arms, mode))
     return SearchResult(outcome.found.hits, outcome.arms, timings, notices, plan.facts.slugs)
-
-
-def _wants_more_of_copies(found: Hits, wanted: int) -> bool:
-    """Whether copies took the room of other notes, or are so many that some were not met."""
-    is_short = found.has_copies and len(found.hits) < wanted
-    return is_short or any(len(hit.also_in) >= _MANY_COPIES for hit in found.hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +83,15 @@ class _Outcome:
     count: int
     arms: tuple[Arm, ...]
     timings: dict[str, float]
+
+
+def _wants_more_of_copies(outcome: _Outcome, depth: int, wanted: int) -> bool:
+    """Whether copies took the room of other notes, or are so many that some were not met, and
+    there may be more."""
+    found = outcome.found
+    is_short = found.has_copies and len(found.hits) < wanted
+    has_many = any(len(hit.also_in) >= _MANY_COPIES for hit in found.hits)
+    return (is_short or has_many) and depth <= outcome.count and depth < deeper_than(depth)
 
 
 async def _search(parsed: ParsedQuery, *, scope: Scope, plan: _Plan, wanted: int) -> _Outcome:

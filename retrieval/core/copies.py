@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 
@@ -65,10 +65,20 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A passage, and the other notes that say the same, whoever would lead next first."""
+    """A passage, and the other notes that say the same, whoever would lead next first.
+
+    `best`: of all of them the candidate that was found first, with their best places.
+    """
 
     lead: Telling
+    best: Candidate
     others: tuple[Telling, ...] = ()
+
+    @property
+    def candidate(self) -> Candidate:
+        """The passage that leads, with the places and the score that brought it where it is."""
+        own = self.lead.candidate
+        return replace(self.best, chunk_id=own.chunk_id, note_id=own.note_id)
 
 
 def families(tellings: Iterable[Telling], *, asked: Sequence[str]) -> list[Family]:
@@ -108,7 +118,8 @@ def one_a_note(found: Sequence[Family]) -> list[Family]:
         if fresh:
             lead = fresh[0]
             leading.add(lead.note_id)
-            kept.append(Family(lead, tuple(m for m in members if m is not lead)))
+            others = tuple(member for member in members if member is not lead)
+            kept.append(Family(lead, family.best, others))
     return kept
 
 
@@ -139,7 +150,16 @@ def _family(members: Sequence[Telling], words: set[str]) -> Family:
         )
 
     lead, *others = sorted(members, key=place)
-    return Family(lead, tuple(others))
+    best = replace(
+        members[0].candidate,
+        lexical_rank=_least(member.candidate.lexical_rank for member in members),
+        vector_rank=_least(member.candidate.vector_rank for member in members),
+    )
+    return Family(lead, best, tuple(others))
+
+
+def _least(ranks: Iterable[int | None]) -> int | None:
+    return min((rank for rank in ranks if rank is not None), default=None)
 
 
 def _is_named_after(path: str, other: str) -> bool:

@@ -102,6 +102,14 @@ def test_of_copies_one_leads_in_the_place_of_the_best() -> None:
     assert led(rows) == [(2, [3]), (1, [])]
 
 
+def test_a_row_tells_the_places_that_brought_it_where_it_is() -> None:
+    (found,) = one_a_note(families([telling(3), telling(1), telling(2)], asked=()))
+    first = telling(3).candidate
+    assert found.lead.note_id == 1
+    assert (found.candidate.note_id, found.candidate.chunk_id) == (1, 10)
+    assert found.best == first
+
+
 def test_the_one_that_holds_leads_then_the_path_asked_for_then_the_newest() -> None:
     old = telling(1, path="Ops/Pumps.md", is_outdated=True, days=9)
     archived = telling(2, path="Works/Pumps.md", days=5)

@@ -97,6 +97,7 @@ def test_a_note_that_shares_a_part_of_a_passage_says_not_the_same(
 
 
 def test_copies_take_the_room_of_no_other_note(cast: Cast, model: EmbeddingModel) -> None:
+    # More than a look at 9 candidates and one at 72 take in.
     for number in range(80):
         write_note(cast.vault, f"Daily/{number:02}.md", SEAL)
     for number in range(12):
@@ -104,13 +105,18 @@ def test_copies_take_the_room_of_no_other_note(cast: Cast, model: EmbeddingModel
     embed(cast.vault, model)
     refresh_lexemes(force=True)
     scope = scope_for(cast.owner)
-    for limit in (3, 10):
-        found = async_to_sync(search_notes)(QUERY, scope=scope, mode=Mode.HYBRID, limit=limit)
-        again = async_to_sync(search_notes)(QUERY, scope=scope, mode=Mode.HYBRID, limit=limit)
-        assert len(found.hits) == limit
-        assert found.hits == again.hits
+    few, usual = Knobs(depth=5), Knobs()
+    for limit, knobs in ((3, few), (10, usual)):
+        found, again = (
+            async_to_sync(search_notes)(
+                QUERY, scope=scope, mode=Mode.HYBRID, limit=limit, knobs=knobs
+            )
+            for _time in range(2)
+        )
         assert len({hit.note_id for hit in found.hits}) == limit
-    assert len(found.hits[0].also_in) == 79
+        assert found.hits == again.hits
+        assert len(found.hits[0].also_in) == 79
+        assert found.hits[0].arms == ("keyword 1", "meaning 1")
     read = passages(cast.owner)
     assert len(read) == Knobs().passages
     assert len({passage.text for passage in read}) == len(read)
