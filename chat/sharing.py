@@ -42,9 +42,9 @@ NO_SHARE = (
     "Nothing is shared with you at this address. The link may have expired or been taken "
     "back, or it may be for others: ask who sent it."
 )
-HIDDEN_ANSWER = "This answer rests on a vault you may not read, so it is not shown."
-HIDDEN_QUESTION = "(This question repeats words of a vault you may not read.)"
-NOT_COPIED = "This answer rests on a vault you may not read, so it was not copied."
+HIDDEN_ANSWER = "This answer rests on notes you may not read, so it is not shown."
+HIDDEN_QUESTION = "(This question repeats words of notes you may not read.)"
+NOT_COPIED = "This answer rests on notes you may not read, so it was not copied."
 
 
 def no_share() -> Refused:

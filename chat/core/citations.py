@@ -14,13 +14,15 @@ from typing import Any, Literal
 
 import regex
 
+from chat.core.figures import all_figures, counted, figures, number_words
 from chat.core.marks import Marker
 from chat.core.wording import (
     closeness,
+    contradicts,
     denies,
-    figures,
     is_translation,
     names,
+    stands_in,
     stems_of,
     weight,
 )
@@ -37,6 +39,10 @@ WEAK_BELOW = 0.5
 # may say anything: of the pairs in benchmarks/, most false statements are made of such.
 TOGETHER_FROM = 0.65
 LONGEST_QUOTE = 400
+# Letters of a stem that tells of what is spoken, and how many of such two sentences share
+# that speak of the same.
+_TELLING = 4
+_SAME_SUBJECT = 2
 
 
 @dataclass(frozen=True)
@@ -93,17 +99,39 @@ class Quotable:
     @cached_property
     def sentences(self) -> tuple[_Sentence, ...]:
         return tuple(
-            _Sentence(start, end, stems_of(self.text[start:end]))
-            for start, end in sentence_spans(self.text)
+            _Sentence(at, start, end, self.text[start:end], self._is_row(start))
+            for at, (start, end) in enumerate(sentence_spans(self.text))
         )
 
     @cached_property
     def language(self) -> str:
         return text_config(self.text)
 
-    @cached_property
-    def figures(self) -> frozenset[int]:
-        return figures(self.text)
+    def _is_row(self, offset: int) -> bool:
+        """Whether the line that holds the character is a row of a table."""
+        begin = self.text.rfind("\n", 0, offset) + 1
+        return self.text[begin:].lstrip().startswith("|")
+
+    def figures_near(self, nearest: _Sentence | None, stems: frozenset[str]) -> frozenset[str]:
+        """The figures that may bear a statement of these stems out, whose nearest sentence is
+        given: those of it, of the ones beside it, and of others that speak of the same.
+
+        A row of a table speaks for itself, under the first row.
+        """
+        telling = _telling(stems)
+        if nearest is None or not telling & nearest.stems:  # as in another language
+            return all_figures(self.text)
+        found: set[str] = set()
+        for each in self.sentences:
+            is_beside = abs(each.at - nearest.at) <= 1 and not (each.is_row or nearest.is_row)
+            is_head = nearest.is_row and each.is_row and not self._is_row_before(each)
+            is_about_the_same = len(telling & each.stems) >= _SAME_SUBJECT
+            if each is nearest or is_beside or is_head or is_about_the_same:
+                found |= each.figures
+        return frozenset(found)
+
+    def _is_row_before(self, sentence: _Sentence) -> bool:
+        return sentence.at > 0 and self.sentences[sentence.at - 1].is_row
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -251,11 +279,32 @@ def sentence_of(text: str, markers: Sequence[Marker], marker: Marker) -> str:
     return next((_tidy(blank[start:end]) for start, end in spans if start >= at), "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Sentence:
+    """The `at`-th sentence of a passage, and where in it it stands."""
+
+    at: int
     start: int
     end: int
-    stems: frozenset[str]
+    text: str
+    is_row: bool
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return stems_of(self.text)
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        return all_figures(self.text)
+
+    @cached_property
+    def counted(self) -> frozenset[tuple[str, str]]:
+        return counted(self.text)
+
+
+def _telling(stems: frozenset[str]) -> frozenset[str]:
+    """Those long enough to say of what is spoken; figures say how much."""
+    return frozenset(stem for stem in stems if len(stem) >= _TELLING and not stem.isdigit())
 
 
 def _tidy(sentence: str) -> str:
@@ -273,18 +322,40 @@ def _nearest(passage: Quotable, stems: frozenset[str]) -> _Sentence | None:
 
 
 def _is_refuted(passage: Quotable, statement: str, nearest: _Sentence | None) -> bool:
-    """Whether the statement has a figure or the name of a setting that the passage has not,
-    which are the same in every language, or only one of the two denies."""
-    if not figures(statement) <= passage.figures or not names(statement) <= passage.names:
+    """Whether the statement has a figure that stands in no sentence about the same, the name
+    of a setting that the passage has not, which are the same in every language, or one of
+    the two denies or turns round what the other says."""
+    stems = stems_of(statement)
+    known = passage.figures_near(_nearest(passage, _telling(stems)), stems)
+    if stands_in(statement, passage.text):
+        return False
+    if not figures(statement) <= known or not names(statement) <= passage.names:
         return True
-    return denies(statement, passage.text[nearest.start : nearest.end] if nearest else "")
+    if nearest is None:
+        return denies(statement, "")
+    if denies(statement, nearest.text) or contradicts(statement, nearest.text):
+        return True
+    if is_translation(statement, passage.text, passage.language):
+        return False
+    return not number_words(statement) <= known or _miscounts(statement, nearest)
+
+
+def _miscounts(statement: str, sentence: _Sentence) -> bool:
+    """Whether the statement has as many of another unit of time than the sentence."""
+    units = dict(sentence.counted)
+    wrong = counted(statement) - sentence.counted
+    return any(figure in units for figure, _unit in wrong)
 
 
 def _undecided(stems: frozenset[str], passage: Quotable, statement: str) -> Undecided | None:
     if not stems:
         return None
+    if stands_in(statement, passage.text):
+        return None
     if is_translation(statement, passage.text, passage.language):
         return "translation"
     if weight(stems & passage.stems) < WEAK_BELOW * weight(stems):
         return "words"
-    return None if share_of(statement, passage) >= TOGETHER_FROM else "scattered"
+    nearest = _nearest(passage, stems)
+    is_row = nearest is not None and nearest.is_row  # which says what it says in few words
+    return None if is_row or share_of(statement, passage) >= TOGETHER_FROM else "scattered"

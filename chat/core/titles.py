@@ -26,6 +26,8 @@ _CHATTER = regex.compile(
     r"|i(?:'ll| will| need| should)\b|(?:http|error)\s*:?\s*\d{3}\b)|</?think",
     regex.IGNORECASE,
 )
+# A quote, a callout or an item, where a title was asked for.
+_BEGINNING = regex.compile(r"^(?:>\s*|[-*+]\s+|\d+[.)]\s+|\[![\w -]{1,40}\][+-]?\s*)+")
 _MARKS = "*_#`~\"'“”„«»‘’ \t"
 
 
@@ -40,6 +42,7 @@ def title_from_model(output: str) -> str | None:
     """The title in a model's output, None when it is none."""
     text = without_markers(_THINKING.sub("", output))
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    line = _BEGINNING.sub("", line)
     line = _LABEL.sub("", line.strip(_MARKS)).strip(_MARKS)
     line = " ".join(line.split()).removesuffix(".").strip(_MARKS)
     if not line or _CHATTER.match(line) or is_refusal(line):

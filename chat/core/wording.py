@@ -11,23 +11,37 @@ _WORD = regex.compile(
 )
 # Words are compared by their first letters: enough to join "repair" and "repaired".
 STEM = 5
+_SHORTEST_PLURAL = 3
+# Fewer words may stand anywhere.
+FEWEST_WORDS_OF_A_QUOTE = 4
 _NAME = regex.compile(r"\w*[\p{L}\p{N}]_[\p{L}\p{N}]\w*")
-_FIGURE = regex.compile(r"\d+")
-_THOUSANDS = regex.compile(r"(?<=\d)[,.\u00a0\u202f ](?=\d{3}(?!\d))")
 # Words that turn a statement round, in the languages that the index knows best.
 _DENIED = """
 not no never none cannot without nicht kein keine keinen keiner nie niemals ohne
 не нет нельзя никогда без ні немає ніколи ne pas jamais aucun aucune sans
 """
 _DENIALS = frozenset(_DENIED.split())
-# A longer run of digits is a name, not a figure.
-MOST_FIGURE = 19
+# Words of which one says what the other does not: what is so many above is not below.
+_OPPOSITES = (
+    ("above", "below"), ("more", "less"), ("more", "fewer"), ("maximum", "minimum"),
+    ("double", "half"), ("oberhalb", "unterhalb"), ("mehr", "weniger"),
+    ("mindestens", "höchstens"), ("doppelt", "halb"), ("выше", "ниже"), ("больше", "меньше"),
+    ("более", "менее"), ("максимум", "минимум"), ("вдвое", "половину"),
+    ("高于", "低于"), ("大于", "小于"), ("最多", "最少"),
+)  # fmt: skip
 
 
 def stems_of(text: str) -> frozenset[str]:
     """Words by their first letters; one letter alone says nothing, a digit does."""
     words = (match[0].casefold() for match in _WORD.finditer(text))
-    return frozenset(w[:STEM] for w in words if len(w) > 1 or not w.isascii() or w.isdigit())
+    whole = (w for w in words if len(w) > 1 or not w.isascii() or w.isdigit())
+    return frozenset(_singular(w)[:STEM] for w in whole)
+
+
+def _singular(word: str) -> str:
+    """The word less the s of a plural, which would else be part of a short word's stem."""
+    is_plural = len(word) > _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if is_plural else word
 
 
 def weight(stems: frozenset[str]) -> float:
@@ -55,14 +69,6 @@ def is_translation(statement: str, text: str, language: str) -> bool:
     return common_words(statement, spoken) >= own + 2
 
 
-def figures(text: str) -> frozenset[int]:
-    """The whole numbers in `text`, however they are grouped or padded."""
-    plain = _THOUSANDS.sub("", text)
-    return frozenset(
-        int(match[0]) for match in _FIGURE.finditer(plain) if len(match[0]) < MOST_FIGURE
-    )
-
-
 def names(text: str) -> frozenset[str]:
     """Identifiers in `text`, such as QUEUE_LIMIT."""
     return frozenset(match[0].casefold() for match in _NAME.finditer(text))
@@ -72,6 +78,30 @@ def denies(statement: str, sentence: str) -> bool:
     """Whether one of the two says what the other denies, being about the same words."""
     words, others = _words(statement), _words(sentence)
     return bool(words & _DENIALS) != bool(others & _DENIALS) and bool(words & others)
+
+
+def stands_in(statement: str, text: str) -> bool:
+    """Whether `text` has the statement word for word, however the two are marked up."""
+    said, read = (
+        [match[0].casefold() for match in _WORD.finditer(each)] for each in (statement, text)
+    )
+    return len(said) >= FEWEST_WORDS_OF_A_QUOTE and f" {' '.join(said)} " in f" {' '.join(read)} "
+
+
+def contradicts(statement: str, sentence: str) -> bool:
+    """Whether one says the opposite of the other by one of a few pairs of words."""
+    said, read = _with_han(statement), _with_han(sentence)
+    return any(
+        {one, other} & said == {mine} and {one, other} & read == {theirs}
+        for one, other in _OPPOSITES
+        for mine, theirs in ((one, other), (other, one))
+    )
+
+
+def _with_han(text: str) -> frozenset[str]:
+    """The words of `text`, and those of the pairs above that stand in it without spaces."""
+    han = {word for pair in _OPPOSITES for word in pair if word >= "\u4e00" and word in text}
+    return _words(text) | han
 
 
 def _words(text: str) -> frozenset[str]:

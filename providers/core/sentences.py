@@ -26,6 +26,7 @@ _NUMBER = re.compile(r"\[(\d[\d,\s–-]*)\]")
 _MARKER = re.compile(
     r"^\s*(?:>\s?)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+|\d{1,4}[.)]\s+)?(?:\[[ xX/-]\]\s+)?"
 )
+_CALLOUT_TITLE = re.compile(r"\s*(?:>\s?)+\[![^\]\n]{1,80}\]")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"^[\s|:*_=-]*$")
 _FENCE = re.compile(r"^\s*(?:>\s?)*\s*(`{3,}|~{3,})")
@@ -146,7 +147,8 @@ def _blocks(markdown: str) -> list[_Block]:
             blocks[-1] = _continued(blocks[-1], line)
         else:
             blocks.append(_begun(line, headings))
-            is_open = True
+            # The title of a callout is no beginning of its text.
+            is_open = not (_CALLOUT_TITLE.match(line) and blocks[-1].text)
     return blocks
 
 

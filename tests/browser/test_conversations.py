@@ -167,7 +167,7 @@ def test_what_is_shared_shows_nothing_of_a_vault_its_reader_lacks(
     chip = theirs.locator("a.cite").first
     chip.hover()
     expect(theirs.get_by_role("dialog", name="Passage")).to_be_visible()
-    expect(theirs.locator(".answer").last).to_contain_text("rests on a vault you may not read")
+    expect(theirs.locator(".answer").last).to_contain_text("rests on notes you may not read")
     expect(theirs.get_by_text("Source you cannot open")).to_have_count(1)
     assert "emrick" not in theirs.content()
     assert troubles_of(theirs) == []

@@ -15,6 +15,7 @@ from chat.core.citations import (
     find_quote,
     sentence_of,
     sentence_spans,
+    undecided,
 )
 from chat.core.marks import find_markers
 
@@ -100,3 +101,55 @@ def test_a_quote_is_named_by_the_headings_it_stands_under() -> None:
     assert cite(pump, "It was repaired by Ann.").headings == ("Repair",)
     assert pump.headings_at(100) == ()
     assert Quotable(1, "Pump", text, 0, len(text), "/n", 7).headings_at(5) == ()
+
+
+PLANT = """The boiler of hall 3 is inspected every six months by an outside firm. Its pressure \
+must stay below 12 bar. Operators write it into the log. Visitors wear helmets in halls 1 to 4. \
+Tours begin at 10:30 on Saturdays and cost 8 euros; students pay half.
+
+| Machine | Power | Year |
+| --- | --- | --- |
+| Press | 40 kW | 2011 |
+| Lathe | 15 kW | 2018 |
+"""
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Tours on Saturdays cost 10 euros.",  # a part of another figure
+        "The boiler of hall 4 is inspected every six months.",  # of a sentence on something else
+        "The lathe has 40 kW.",  # of another row
+        "The pressure must stay above 12 bar.",
+        "The boiler is inspected every six weeks.",
+        "The boiler is inspected every seven months.",
+        "Tours cost 8 euros and students pay double.",
+    ],
+)
+def test_what_a_passage_says_otherwise_is_weak(told: str) -> None:
+    passage = Quotable(1, "Plant", PLANT, 0, len(PLANT), "", 1)
+    assert find_quote(passage, told).weak
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Yes, the boiler is inspected every 6 months.",
+        "Visitors wear helmets in halls 1, 2, 3 and 4.",
+        "The lathe has 15 kW.",
+        "The press was built in the Year 2011.",
+        "The tour costs 8 euros and begins at 10:30.",
+        "The boiler of hall 3 must stay below 12 bar of pressure.",
+    ],
+)
+def test_what_a_passage_says_with_other_signs_is_not(told: str) -> None:
+    passage = Quotable(1, "Plant", PLANT, 0, len(PLANT), "", 1)
+    assert not find_quote(passage, told).weak
+
+
+def test_what_stands_there_word_for_word_is_never_weak() -> None:
+    text = "> [!danger] Never touch the valve\n> The **valve** stays shut, at 3 to 5 bar.\n\nMore."
+    passage = Quotable(1, "Valve", text, 0, len(text), "", 1)
+    told = "Never touch the valve The valve stays shut, at 3 to 5 bar."
+    assert not find_quote(passage, told).weak
+    assert undecided(passage, told) is None

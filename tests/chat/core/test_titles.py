@@ -18,6 +18,8 @@ FAMILY = "👩‍👩‍👧‍👦"
         ("<think>The user is asking about", None),
         ('<think>x</think>\n"Pump repair"', "Pump repair"),
         ("**Title:** Pump repair.", "Pump repair"),
+        ("> [!warning]- Mind the valve", "Mind the valve"),
+        ("- Pump repair", "Pump repair"),
         ("", None),
         (" \n ", None),
         ("Here is a thinking process: 1. ...", None),

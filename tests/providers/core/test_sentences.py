@@ -17,7 +17,7 @@ from providers.core.sentences import Kind, first_sentence, plain, sentences, spl
         ("一つ。二つ。", ["一つ。", "二つ。"]),
         ("# Title\n\nText\ngoes on.", ["Text goes on."]),
         ("- [x] done\n- [ ] open\n  and more", ["done", "open and more"]),
-        ("> [!note] Beware\n> the dog", ["Beware the dog"]),
+        ("> [!note] Beware\n> the dog", ["Beware", "the dog"]),
         ("| a | b |\n|---|---|\n| 1 | 2 |", ["1: 2"]),
         ("Key | Act\n--- | :-:\n`j` | down\nk | up\n\nAfter.", ["`j`: down", "k: up", "After."]),
         ("> | a | b |\n> |---|---|\n> | 1 | `x\\|y` |", ["1: `x|y`"]),
@@ -56,6 +56,14 @@ def test_sentences(markdown: str, expected: list[str]) -> None:
 )
 def test_inline_markup_is_taken_off(line: str, expected: str) -> None:
     assert plain(line) == expected
+
+
+def test_the_title_of_a_callout_is_a_sentence_of_its_own() -> None:
+    assert sentences("> [!danger] Never touch it\n> It stays shut\n> all day.") == [
+        "Never touch it",
+        "It stays shut all day.",
+    ]
+    assert sentences("> [!note]\n> It stays shut.") == ["It stays shut."]
 
 
 def test_a_very_long_sentence_is_cut_at_a_space() -> None:
