@@ -36,7 +36,7 @@ def notes(cast: Cast) -> Cast:
 
 def test_what_the_time_of_a_question_finds_is_never_too_far(notes: Cast) -> None:
     for note in Note.objects.filter(path__in=["Council.md", "Old.md"]):
-        place(notes, note, FAR_QUESTION, cosine=0.2)
+        place(notes, note, FAR_QUESTION, cosine=0.1)
     found = async_to_sync(retrieve)(
         FAR_QUESTION, history=(), scope=scope_for(notes.owner), knobs=Knobs()
     )
