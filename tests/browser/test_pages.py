@@ -121,6 +121,8 @@ def _end_without_an_answer(page: Page, model: ChatModel) -> None:
     ChatModel.objects.filter(pk=model.pk).update(name="say:He waits.|fail:rate_limited")
     ask_to_the_end(page, "Whom does the heron wait for?", ends="failed")
     assert troubles_of(page) == []
+    # Whether such a question finds nothing or something that bears nothing out: no answer.
+    ChatModel.objects.filter(pk=model.pk).update(name="say:A grandmaster of the capital did.")
     page.locator("#chat-ask [name=mode]").select_option("notes_only")
     page.emulate_media(color_scheme="dark")
     ask_to_the_end(page, "Who won the chess championship of Mongolia in 1931?")
