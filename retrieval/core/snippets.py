@@ -26,7 +26,11 @@ _FENCE_LINE = re.compile(r"^(```|~~~).*$", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*(.*?)[ \t]*\|[ \t]*$", re.MULTILINE)
 _CELL_END = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
+_CALLOUT = r"^[ \t]*>[> \t]*\[![^\]\n]{1,80}\][+-]?[ \t]*"
 _MARKS = (
+    # The title of a callout is no part of its first sentence.
+    (re.compile(_CALLOUT + r"(.*[^\s.:!?…。！？])[ \t]*$", re.M), r"\1:"),
+    (re.compile(_CALLOUT, re.M), ""),
     (
         re.compile(
             r"^[ \t>]*(#{1,6}[ \t]+|[-*+][ \t]+(\[.\][ \t]+)?|\d{1,9}[.)][ \t]+|>+[ \t]*)", re.M
