@@ -134,14 +134,10 @@ async def _with_days(
             lists.append(kept)
             continue
         dated = await in_database(
-            notes_of_days, query, scope=scope, limit=MOST_DATED, among=_per_note(every)
+            notes_of_days, query, scope=scope, limit=MOST_DATED, among=best_per_note(order(every))
         )
         lists.append(dated or kept)
     return tuple(lists)
-
-
-def _per_note(ranked: Sequence[Candidate]) -> list[Candidate]:
-    return best_per_note(order(ranked))
 
 
 def _bar(queries: Sequence[ParsedQuery], facts: ScopeFacts, *, is_known: bool) -> float:
@@ -232,15 +228,14 @@ async def _search(
 ) -> _Searched:
     """One query. Where the database cannot compare vectors, memory does."""
     rows = {model: rows[number] for model, rows in vectors.by_model.items()}
+    code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(rows))
 
     def in_sql() -> _Searched:
         arms = [VectorArm(m, facts.models[m], query=vector) for m, vector in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
-        code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(arms))
         return _Searched(found, "exact" if facts.is_small else "hnsw", code, bool(arms))
 
     def in_memory() -> _Searched:
-        code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(rows))
         limits = {"limit": knobs.depth * _OVERFETCH, "code_limit": code.limit * _OVERFETCH}
         arms = [_compared_in_memory(m, v, facts, **limits) for m, v in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)

@@ -6,6 +6,7 @@ import regex
 
 from chat.core.marks import without_markers
 from chat.core.refusals import is_refusal
+from providers.core.callouts import CALLOUT
 
 LONGEST = 60
 LONGEST_FROM_MODEL = 80
@@ -27,7 +28,7 @@ _CHATTER = regex.compile(
     regex.IGNORECASE,
 )
 # A quote, a callout or an item, where a title was asked for.
-_BEGINNING = regex.compile(r"^(?:>\s*|[-*+]\s+|\d+[.)]\s+|\[![\w -]{1,40}\][+-]?\s*)+")
+_BEGINNING = regex.compile(rf"^(?:>\s*|[-*+]\s+|\d+[.)]\s+|{CALLOUT}\s*)+")
 _MARKS = "*_#`~\"'“”„«»‘’ \t"
 
 

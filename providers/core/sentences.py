@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
+from providers.core.callouts import CALLOUT
+
 _IMAGE = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)")
 _WIKILINK = re.compile(r"\[\[([^\]|\n]*?)(?:\\?\|([^\]\n]*))?\]\]")
 _LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
@@ -24,9 +26,9 @@ _STRONG = re.compile(r"\*\*|==|~~|__(?=\w)|(?<=\w)__")
 # A number in brackets would be read as a citation.
 _NUMBER = re.compile(r"\[(\d[\d,\s–-]*)\]")
 _MARKER = re.compile(
-    r"^\s*(?:>\s?)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+|\d{1,4}[.)]\s+)?(?:\[[ xX/-]\]\s+)?"
+    rf"^\s*(?:>\s?)*\s*(?:{CALLOUT}\s*)?(?:[-*+]\s+|\d{{1,4}}[.)]\s+)?(?:\[[ xX/-]\]\s+)?"
 )
-_CALLOUT_TITLE = re.compile(r"\s*(?:>\s?)+\[![^\]\n]{1,80}\]")
+_CALLOUT_TITLE = re.compile(rf"\s*(?:>\s?)+{CALLOUT}")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"^[\s|:*_=-]*$")
 _FENCE = re.compile(r"^\s*(?:>\s?)*\s*(`{3,}|~{3,})")

@@ -86,9 +86,9 @@ def families(tellings: Iterable[Telling], *, asked: Sequence[str]) -> list[Famil
 
     It is led by the note that the query names, then by one that still holds, that is not named
     after another ("Pump (conflicted copy)", "Copy of Pump" beside "Pump") nor put away in a
-    folder such as Archive, whose path has more of the words
-    `asked`, that changed last, that came first. Notes that the query names by
-    different titles are no copies: both were asked for.
+    folder such as Archive, whose path has more of the words `asked`, that changed last, that
+    came first. Notes that the query names by different titles are no copies: both were asked
+    for.
     """
     words = {word.casefold() for word in asked}
     groups: dict[object, list[Telling]] = {}
@@ -137,13 +137,14 @@ def _by_name(members: list[Telling]) -> list[list[Telling]]:
 
 
 def _family(members: Sequence[Telling], words: set[str]) -> Family:
+    names = frozenset(_name(member.path) for member in members)
+
     def place(telling: Telling) -> tuple[bool, bool, bool, int, float, int]:
         named = words & set(_WORD.findall(telling.path.casefold()))
         return (
             not telling.candidate.exact,
             telling.is_outdated,
-            _is_put_away(telling.path)
-            or any(_is_named_after(telling.path, member.path) for member in members),
+            _is_put_away(telling.path) or _is_named_after(_name(telling.path), names),
             -len(named),
             -telling.modified.timestamp(),
             telling.note_id,
@@ -162,13 +163,17 @@ def _least(ranks: Iterable[int | None]) -> int | None:
     return min((rank for rank in ranks if rank is not None), default=None)
 
 
-def _is_named_after(path: str, other: str) -> bool:
-    """Whether `path` has the file name of `other` and more before or behind it, in any
-    language: "Pump (Kopie).md", "Pump 1.md", "Pump.sync-conflict.md", "Copy of Pump.md"."""
-    own, name = PurePosixPath(path).stem, PurePosixPath(other).stem
-    behind, before = own.removeprefix(name), own.removesuffix(name)
-    return (behind != own and bool(_NO_LETTER.match(behind))) or (
-        before != own and bool(_NO_LETTER.match(before[::-1]))
+def _name(path: str) -> str:
+    return PurePosixPath(path).stem
+
+
+def _is_named_after(name: str, others: frozenset[str]) -> bool:
+    """Whether `name` is one of `others` and more before or behind it, in any language:
+    "Pump (Kopie)", "Pump 1", "Pump.sync-conflict", "Copy of Pump"."""
+    return any(
+        (name[:place] in others and _NO_LETTER.match(name[place]))
+        or (name[place:] in others and _NO_LETTER.match(name[place - 1]))
+        for place in range(1, len(name))
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import dedent
 
+from providers.core.callouts import CALLOUT
+
 # About two lines of the search page.
 SNIPPET_LENGTH = 240
 # As many of code.
@@ -26,10 +28,10 @@ _FENCE_LINE = re.compile(r"^(```|~~~).*$", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*(.*?)[ \t]*\|[ \t]*$", re.MULTILINE)
 _CELL_END = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
-_CALLOUT = r"^[ \t]*>[> \t]*\[![^\]\n]{1,80}\][+-]?[ \t]*"
+_CALLOUT = rf"^[ \t]*>[> \t]*{CALLOUT}[ \t]*"
 _MARKS = (
     # The title of a callout is no part of its first sentence.
-    (re.compile(_CALLOUT + r"(.*[^\s.:!?…。！？])[ \t]*$", re.M), r"\1:"),
+    (re.compile(_CALLOUT + r"(?P<title>.*[^\s.:!?…。！？])[ \t]*$", re.M), r"\g<title>:"),
     (re.compile(_CALLOUT, re.M), ""),
     (
         re.compile(

@@ -9,9 +9,10 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+from providers.core.callouts import CALLOUT
 from vault.core.rendering.anchors import anchor_id
 
-_CALLOUT = re.compile(r"\[!([\w -]{1,40})(?:\|[^\]\n]{0,80})?\]([+-]?)[ \t]*([^\n]*)(?:\n|$)")
+_CALLOUT = re.compile(rf"{CALLOUT}[ \t]*(?P<title>[^\n]*)(?:\n|$)")
 _TASK = re.compile(r"\[(.)\][ \t]+(?=\S)")
 # In an answer any other sign may be the number of a passage.
 _PLAIN_TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
@@ -92,8 +93,8 @@ def _callout_at(tokens: list[Token], index: int) -> re.Match[str] | None:
 
 
 def _open_callout(quote: Token, inline: Token, match: re.Match[str]) -> list[Token]:
-    kind = match[1].strip().lower()
-    fold = match[2]
+    kind = match["kind"].strip().lower()
+    fold = match["fold"]
     quote.type = "callout_open"
     quote.meta = {
         "kind": re.sub(r"[^a-z0-9-]", "-", kind),
@@ -101,7 +102,7 @@ def _open_callout(quote: Token, inline: Token, match: re.Match[str]) -> list[Tok
         "is_open": fold != "-",
     }
     title = Token("inline", "", 0, level=quote.level + 2, children=[], block=True)
-    title.content = match[3].strip() or kind.capitalize()
+    title.content = match["title"].strip() or kind.capitalize()
     title.map = [inline.map[0], inline.map[0] + 1] if inline.map else None
     tag = "summary" if fold else "p"
     return [
