@@ -325,10 +325,10 @@ def _is_refuted(passage: Quotable, statement: str, nearest: _Sentence | None) ->
     """Whether the statement has a figure that stands in no sentence about the same, the name
     of a setting that the passage has not, which are the same in every language, or one of
     the two denies or turns round what the other says."""
-    stems = stems_of(statement)
-    known = passage.figures_near(_nearest(passage, _telling(stems)), stems)
     if stands_in(statement, passage.text):
         return False
+    stems = stems_of(statement)
+    known = passage.figures_near(_nearest(passage, _telling(stems)), stems)
     if not figures(statement) <= known or not names(statement) <= passage.names:
         return True
     if nearest is None:
