@@ -62,8 +62,9 @@ class PassageSizesForm(forms.Form):
 class VaultSettingsForm(PassageSizesForm, forms.ModelForm[Vault]):
     """Name, place, what is left out, limits. `found_place` is the place, when it changed.
 
-    Only staff may point a vault at another folder of the server, or name a token's
-    variable: both could reach what is not theirs.
+    Only staff may point a vault at another folder of the server, name a token's variable, or
+    point a vault that has one elsewhere: each could reach what is not theirs, and the token
+    would be sent to whatever address stands there.
     """
 
     found_place: Place | None = None
@@ -149,6 +150,6 @@ def _closed(vault: Vault, *, is_staff: bool) -> set[str]:
         closed.add("place")
     if not is_staff:
         closed.add("token_variable")
-        if vault.source_kind == Vault.SourceKind.FOLDER:
+        if vault.source_kind == Vault.SourceKind.FOLDER or vault.token_variable:
             closed.add("place")
     return closed

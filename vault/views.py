@@ -187,7 +187,8 @@ def note(request: HttpRequest, slug: str, path: str) -> HttpResponse:
 def vault_file(request: HttpRequest, slug: str, path: str) -> HttpResponse:
     """A picture that lies in a vault."""
     found = access.readable_vault(request.user, slug)
-    is_open = access.scope_for(request.user, [slug]).opens(found.pk, path)
+    # Files are asked for as the disk spells them, folders of rules are in one Unicode form.
+    is_open = access.scope_for(request.user, [slug]).opens(found.pk, _normal(path))
     picture = read_picture(found, path) if is_open else None
     if picture is None:
         raise Http404("No such picture.")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
 
 from tests.cast import Cast, make_vault
-from vault.models import Vault
+from vault.models import Vault, VaultMember
 from vault.pictures import LARGEST_PICTURE, picture_finder, read_picture
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -51,7 +53,7 @@ def test_a_picture_is_read_with_the_type_that_its_bytes_have(vault: Vault) -> No
     ["fake.png", "drawing.svg", "note.md", "missing.png", "link.png", "linked/outside.png",
      "pipe.png", "../outside.png", "sub/../../outside.png", "/etc/passwd", "..\\outside.png",
      ".obsidian/theme.png", "private/hidden.png", "a\0.png", "sub//deep.JPG", "", "sub",
-     "x" * 5000 + ".png"],
+     "x" * 5000 + ".png", "./chart.png", "sub/./deep.JPG"],
 )  # fmt: skip
 def test_whatever_is_no_picture_of_the_vault_is_not_read(vault: Vault, path: str) -> None:
     assert read_picture(vault, path) is None
@@ -98,3 +100,21 @@ def test_pictures_of_others_are_not_served(vault: Vault, cast: Cast, client: Cli
     assert hidden.status_code == missing.status_code == 404
     client.logout()
     assert client.get("/vaults/pictures/files/chart.png").status_code == 302
+
+
+def test_no_way_of_writing_its_path_opens_a_picture_of_a_closed_folder(
+    vault: Vault, cast: Cast, client: Client
+) -> None:
+    decomposed = unicodedata.normalize("NFD", "Café")
+    for place in ("HR", decomposed):
+        (Path(vault.place) / place).mkdir()
+        (Path(vault.place) / place / "pay.png").write_bytes(PNG)
+    member = VaultMember.objects.create(vault=vault, user=cast.mate, hidden_folders=["HR", "Café"])
+    client.force_login(cast.mate)
+    ways = ("HR/pay.png", "./HR/pay.png", "HR/./pay.png", f"{decomposed}/pay.png")
+    for way in ways:
+        assert client.get(f"/vaults/pictures/files/{quote(way)}").status_code == 404, way
+    member.hidden_folders, member.only_folders = [], ["Café"]
+    member.save()
+    assert client.get(f"/vaults/pictures/files/{quote(decomposed)}/pay.png").content == PNG
+    assert client.get("/vaults/pictures/files/HR/pay.png").status_code == 404

@@ -124,6 +124,24 @@ def test_only_staff_may_point_a_vault_at_another_folder(folder: Folder, tmp_path
     assert Vault.objects.get(pk=folder.vault.pk).place == str(tmp_path / "elsewhere")
 
 
+def test_only_staff_may_point_a_vault_with_a_token_elsewhere(cast: Cast) -> None:
+    own, other = "https://git.example.com/team/notes.git", "https://other.example.com/x.git"
+    follows = {"source_kind": "git", "place": own, "token_variable": "GIT_TOKEN_NOTES"}
+    Vault.objects.filter(pk=cast.vault.pk).update(**follows)
+    cast.vault.refresh_from_db()
+    page = signed_in(cast.owner).get("/vaults/team/settings").content.decode()
+    assert "token would be sent there" in page
+    change(cast, place=other)
+    script = Client(headers={"Authorization": f"Bearer {create_token(cast.owner)}"})
+    refused = script.patch("/api/vaults/team", {"place": other}, "application/json")
+    assert refused.json() == {"place": ["Nothing you may change here."]}
+    assert Vault.objects.get(pk=cast.vault.pk).place == own
+    Vault.objects.filter(pk=cast.vault.pk).update(token_variable="")
+    cast.vault.refresh_from_db()
+    assert change(cast, place=other).status_code == 302
+    assert Vault.objects.get(pk=cast.vault.pk).place == other
+
+
 @pytest.mark.parametrize("place", ["/nonexistent/x", "https://git.example.com/team/notes.git"])
 def test_a_place_that_cannot_be_read_is_refused_with_the_reason(folder: Folder, place: str) -> None:
     staff = make_user("staff", is_superuser=True)

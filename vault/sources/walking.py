@@ -76,8 +76,9 @@ class Walk:
 def open_inside(root: int, raw: str) -> int:
     """Open a file below the folder `root`, refusing links at every step."""
     *folders, name = raw.split("/")
-    if "" in (*folders, name) or ".." in (*folders, name):
-        raise FileUnreadable("Its path leads out of the vault.")
+    # `.` leads nowhere else, but rights and ignore rules compare paths as they are written.
+    if {"", ".", ".."}.intersection((*folders, name)):
+        raise FileUnreadable("Its path leads out of the vault, or is written in another way.")
     parent = _open_folder(root, folders)
     try:
         return os.open(name, _FILE_FLAGS, dir_fd=parent)
