@@ -20,6 +20,7 @@ from vault.generations import orphans_of
 from vault.lexemes import refresh_lexemes
 from vault.locks import Busy
 from vault.models import Chunk, Job, SyncRun, Upkeep, Vault
+from vault.models.upkeep import next_time
 from vault.note_vectors import drop_note_vectors_of_nothing, write_note_vectors
 from vault.rescrub import rescrub_vault
 from vault.staleness import models_of, pending_chunks
@@ -63,12 +64,10 @@ def check_vault(vault_id: int, *, most_seconds: float, on_stage: OnStage | None 
 
 def claim_scheduled_check(now: datetime) -> bool:
     """Whether the schedule asks for a check now; true for one of all who ask."""
-    from croniter import croniter
-
     row, _made = Upkeep.objects.get_or_create(pk=1)
     if row.checked is not None:
-        following = croniter(row.check_schedule, timezone.localtime(row.checked))
-        if following.get_next(datetime) > now:
+        following = next_time(row.check_schedule, timezone.localtime(row.checked))
+        if following is None or following > now:
             return False
     return bool(Upkeep.objects.filter(pk=1, checked=row.checked).update(checked=now))
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
@@ -187,6 +188,15 @@ def test_the_schedule_claims_one_check_for_all_workers() -> None:
     assert claim_scheduled_check(SUNDAY + timedelta(days=30)), "late, once"
     Upkeep.objects.update(check_schedule="*/10 * * * *")
     assert claim_scheduled_check(SUNDAY + timedelta(days=30, minutes=11))
+
+
+def test_a_schedule_that_never_comes_is_refused_and_stops_no_worker() -> None:
+    never = "0 0 31 2 *"
+    with pytest.raises(ValidationError, match="never comes"):
+        Upkeep(pk=1, check_schedule=never).full_clean()
+    Upkeep(pk=1, check_schedule="0 0 29 2 *").full_clean()
+    Upkeep.objects.create(pk=1, check_schedule=never, checked=SUNDAY)
+    assert not claim_scheduled_check(SUNDAY + timedelta(days=900))
 
 
 def test_paused_vaults_are_not_checked(folder: Folder) -> None:

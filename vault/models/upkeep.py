@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
@@ -11,7 +13,7 @@ SUNDAY_AT_THREE = "0 3 * * 0"
 
 
 def validate_schedule(text: str) -> None:
-    """Refuse what is no cron expression of five fields."""
+    """Refuse what is no cron expression of five fields, or names a day that never comes."""
     from croniter import croniter
 
     if len(text.split()) != 5 or not croniter.is_valid(text):
@@ -19,6 +21,21 @@ def validate_schedule(text: str) -> None:
             _("“%(text)s” is no schedule: write five fields, as in “0 3 * * 0” (Sunday, 3:00)."),
             params={"text": text},
         )
+    if next_time(text, datetime.now(UTC)) is None:
+        raise ValidationError(
+            _("“%(text)s” never comes: no month has such a day."), params={"text": text}
+        )
+
+
+def next_time(schedule: str, after: datetime) -> datetime | None:
+    """When a cron expression is next due after a moment, by that moment's clock; None: never."""
+    from croniter import CroniterError, croniter
+
+    try:
+        found: datetime = croniter(schedule, after).get_next(datetime)
+    except CroniterError:
+        return None
+    return found
 
 
 class Upkeep(models.Model):
