@@ -90,16 +90,19 @@ def sync_vault(
 
 
 def pause_vault(vault_id: int, *, reason: str) -> None:
-    """Let no sync read the vault until somebody answers. Search goes on with what is known."""
-    Vault.objects.filter(pk=vault_id).update(state=Vault.State.PAUSED, pause_reason=reason)
+    """Let no sync read the vault until somebody answers. Search goes on with what is known.
+
+    Only one that is read: a vault that was deleted meanwhile stays so.
+    """
+    active = Vault.objects.filter(pk=vault_id, state=Vault.State.ACTIVE)
+    active.update(state=Vault.State.PAUSED, pause_reason=reason)
 
 
 def answer_pause(vault_id: int, *, delete: bool) -> None:
     """Answer a paused vault's question: let the next sync delete what is missing, or
     only look again (and ask again when it is still missing)."""
-    Vault.objects.filter(pk=vault_id).update(
-        state=Vault.State.ACTIVE, pause_reason="", loss_allowed=delete
-    )
+    paused = Vault.objects.filter(pk=vault_id, state=Vault.State.PAUSED)
+    paused.update(state=Vault.State.ACTIVE, pause_reason="", loss_allowed=delete)
 
 
 @dataclass(slots=True)
@@ -366,9 +369,7 @@ class _Sync:
 
     def _pause(self, question: str) -> None:
         self.question = question
-        Vault.objects.filter(pk=self.vault.pk).update(
-            state=Vault.State.PAUSED, pause_reason=question
-        )
+        pause_vault(self.vault.pk, reason=question)
 
 
 def _silent(progress: SyncProgress) -> None:

@@ -37,7 +37,7 @@ from vault.removal import (
     seconds_to_undo,
 )
 from vault.removal_tasks import call_off_removal, request_removal
-from vault.sync import pause_vault
+from vault.sync import SyncProgress, answer_pause, pause_vault, sync_vault
 from vault.tasks import request_sync
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +99,19 @@ def test_it_comes_back_as_it_was(cast: Cast, reason: str) -> None:
     assert restored.state == (Vault.State.PAUSED if reason else Vault.State.ACTIVE)
     assert seconds_to_undo(restored) == 0
     assert access.visible_to(cast.mate).exists()
+
+
+def test_a_run_that_ends_with_a_question_brings_no_deleted_vault_back(folder: Folder) -> None:
+    folder.root.rename(folder.root.with_name("elsewhere"))
+
+    def delete(progress: SyncProgress) -> None:
+        delete_vault(folder.vault.pk, typed=folder.vault.name)
+
+    run = sync_vault(folder.vault.pk, on_progress=delete)
+    assert run.state == SyncRun.State.PAUSED
+    assert Vault.objects.get(pk=folder.vault.pk).state == Vault.State.DELETED
+    answer_pause(folder.vault.pk, delete=True)
+    assert Vault.objects.get(pk=folder.vault.pk).state == Vault.State.DELETED
 
 
 def test_nothing_is_removed_while_it_can_be_brought_back(folder: Folder) -> None:
