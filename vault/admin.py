@@ -210,7 +210,13 @@ class VaultAdmin(ModelChoice):
             request_removal(vault.pk)
 
     def save_model(self, request: HttpRequest, obj: Vault, form: Any, change: Any) -> None:
-        super().save_model(request, obj, form, change)
+        """Of a vault that is there what was changed alone: syncs and switches of the model
+        write its other columns meanwhile."""
+        if change:
+            columns = {field.name for field in Vault._meta.concrete_fields}
+            obj.save(update_fields=sorted(columns.intersection(form.changed_data)))
+        else:
+            super().save_model(request, obj, form, change)
         request_sync(obj.pk)
 
     @admin.action(description=_("Sync now"))

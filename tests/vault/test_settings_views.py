@@ -46,6 +46,15 @@ def test_a_new_name_is_stored_and_nothing_is_read_again(cast: Cast) -> None:
     assert not Job.objects.exists()
 
 
+def test_what_a_sync_wrote_meanwhile_stays(cast: Cast) -> None:
+    form = VaultSettingsForm(filled(cast.vault, name="New"), instance=cast.vault, is_staff=False)
+    assert form.is_valid()
+    Vault.objects.filter(pk=cast.vault.pk).update(links_due=True, state=Vault.State.PAUSED)
+    form.save()
+    saved = Vault.objects.get(pk=cast.vault.pk)
+    assert (saved.name, saved.links_due, saved.state) == ("New", True, Vault.State.PAUSED)
+
+
 def test_other_settings_have_the_vault_read_again(cast: Cast) -> None:
     change(cast, ignored="Private/\r\n*.draft.md\r\n", templates_folder="/Templates/",
            largest_note_kb=900, scrub_emails="on")  # fmt: skip
