@@ -51,6 +51,7 @@ def refresh_embeds(
     vault_id: int, *, most_tokens: int, changed: Collection[int] | None = None
 ) -> list[int]:
     """Bring the embedded text of a vault's chunks up to date; ids of the notes it changed.
+    Call in a transaction.
 
     `most_tokens` is how many the text behind one vector may have. `changed` limits it to
     what shows these notes: enough when no link leads elsewhere now.
@@ -110,14 +111,17 @@ def _captions_of(vault_id: int) -> dict[int, list[str]]:
 
 
 def _refresh(note_ids: list[int], texts: _Texts, most_tokens: int) -> list[int]:
-    chunks = Chunk.objects.filter(note_id__in=note_ids).defer("tsv").order_by("note_id", "ordinal")
-    changed = []
-    for chunk in chunks:
+    chunks = Chunk.objects.filter(note_id__in=note_ids).order_by("note_id", "ordinal")
+    columns = ("note_id", "start", "end", "embedded_text")
+    shown: dict[int, str] = {}
+    for chunk in chunks.only(*columns):
         text = texts.shown_in(chunk)
-        if not text and not chunk.embedded_text:
-            continue
-        if _show(chunk, text, most_tokens):
-            changed.append(chunk)
+        if text or chunk.embedded_text:
+            shown[chunk.pk] = text
+    # The hash is made of the context line as well, which somebody may write just now.
+    held = Chunk.objects.select_for_update(no_key=True).filter(pk__in=shown).order_by("pk")
+    rows = held.defer("tsv")
+    changed = [chunk for chunk in rows if _show(chunk, shown[chunk.pk], most_tokens)]
     Chunk.objects.bulk_update(changed, _CHANGED, batch_size=100)
     return list(dict.fromkeys(chunk.note_id for chunk in changed))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from tests.vault.folders import Folder, make_folder, snapshot
 from vault.core.tokens import estimate_tokens
 from vault.embeds import refresh_embeds
 from vault.indexing import reading_options
-from vault.models import LexemeFrequency
+from vault.models import LexemeFrequency, Note
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +121,29 @@ def test_a_refusal_of_the_old_text_is_forgotten_with_it(folder: Folder) -> None:
     folder.write("pump.md", "zelmira")
     folder.sync()
     assert folder.chunks("a.md")[0].embed_failed == ""
+
+
+def test_a_context_line_that_is_written_meanwhile_is_part_of_the_hash(folder: Folder) -> None:
+    folder.write("whole.md", "# Whole\n\n![[part]]")
+    folder.write("part.md", "Of selmane.")
+    folder.sync()
+    written: list[str] = []
+
+    def write_line(execute: Any, sql: str, *arguments: Any) -> Any:
+        result = execute(sql, *arguments)
+        if "embedded_text" in sql.partition(" FROM ")[0] and not written:
+            written.append(sql)
+            chunk = folder.chunks("whole.md")[0]
+            chunk.context = "Where it stands."
+            chunk.renew_vector_hash()
+            chunk.save(update_fields=["context", "embed_hash"])
+        return result
+
+    note = folder.note("part.md")
+    Note.objects.filter(pk=note.pk).update(body="Of tarvik.")
+    with connection.execute_wrapper(write_line):
+        assert refresh_embeds(folder.vault.pk, most_tokens=400)
+    (chunk,) = folder.chunks("whole.md")
+    assert (chunk.context, chunk.embedded_text) == ("Where it stands.", "Of tarvik.")
+    assert written
+    assert not chunk.renew_vector_hash()
