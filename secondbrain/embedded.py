@@ -6,6 +6,7 @@ the data folder, and stops with the last process that asked for it.
 
 from __future__ import annotations
 
+import locale
 import os
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ DATABASE = "secondbrain"
 # The figures of docs/retrieval.md assume these; a quarter of memory, at most 1 GB, for
 # shared_buffers is PostgreSQL's own advice.
 SERVER_SETTINGS = {"random_page_cost": "1.1", "jit": "off", "max_connections": "120"}
+
+
+# Linux has the first, macOS the second.
+_CHARACTER_LOCALES = ("C.UTF-8", "en_US.UTF-8")
 
 
 class EmbeddedDatabaseMissing(RuntimeError):
@@ -63,11 +68,7 @@ def _server(folder: Path) -> Any:
 
 
 def _configure(server: Any) -> None:
-    """Write the server settings and create the database with a fixed Unicode locale.
-
-    `builtin C.UTF-8` makes lower() and full-text search of Cyrillic and umlauts
-    independent of the LANG of whoever ran initdb.
-    """
+    """Write the server settings and create the database."""
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         settings = {**SERVER_SETTINGS, "shared_buffers": f"{_shared_buffers_mb()}MB"}
         for name, value in settings.items():
@@ -76,12 +77,40 @@ def _configure(server: Any) -> None:
             )
         query = "SELECT 1 FROM pg_database WHERE datname = %s"
         if connection.execute(query, [DATABASE]).fetchone() is None:
-            connection.execute(
-                sql.SQL(
-                    "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' "
-                    "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"
-                ).format(sql.Identifier(DATABASE))
-            )
+            create_database(connection, DATABASE)
+
+
+def create_database(connection: psycopg.Connection[Any], name: str) -> None:
+    """Create the database `name` with a fixed Unicode locale.
+
+    `builtin C.UTF-8` makes lower() independent of the LANG of whoever ran initdb. What is a
+    letter is still asked of the system, by the parser of full-text search and by trigrams:
+    under `C` all beyond ASCII are letters to the one («word» keeps its quotes) and none to
+    the other.
+    """
+    connection.execute(
+        sql.SQL(
+            "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE {} "
+            "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
+        ).format(sql.Identifier(name), sql.Literal(_character_locale()))
+    )
+
+
+def _character_locale() -> str:
+    """A locale of this system that knows letters beyond ASCII; `C` where there is none."""
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        return next(filter(_is_there, _CHARACTER_LOCALES), "C")
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+
+
+def _is_there(name: str) -> bool:
+    try:
+        locale.setlocale(locale.LC_CTYPE, name)
+    except locale.Error:
+        return False
+    return True
 
 
 def _shared_buffers_mb() -> int:
