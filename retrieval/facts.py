@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import NamedTuple
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from providers.models import EmbeddingModel
 from retrieval.core.types import EF_SEARCH, MOST_EF_SEARCH
@@ -58,6 +61,15 @@ def is_cheaper_exactly(chunks: int, *, indexed: int) -> bool:
     that holds `indexed` vectors of it and of others."""
     width = min(MOST_EF_SEARCH, EF_SEARCH * index_width(chunks, indexed=indexed))
     return chunks <= ROWS_A_VISIT * max(width, _WANTED * indexed / max(1, chunks))
+
+
+class Lack(Enum):
+    """What keeps a vault, or a part of it, from search by meaning; told in this order."""
+
+    TEXT = auto()
+    MODEL = auto()
+    VECTORS = auto()
+    SOME_VECTORS = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +139,12 @@ class ScopeFacts:
         return tuple(vault.slug for vault in self.vaults)
 
     def gaps(self) -> tuple[str, ...]:
-        """What search by meaning cannot see here, one sentence a vault."""
-        return tuple(sentence for vault in self.vaults if (sentence := _gap(vault)))
+        """What search by meaning cannot see here, one sentence for all vaults of one lack."""
+        lacking = defaultdict(list)
+        for vault in self.vaults:
+            if lack := _lack(vault):
+                lacking[lack].append(vault.name)
+        return tuple(_gap(lack, lacking[lack]) for lack in Lack if lack in lacking)
 
 
 def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFacts:
@@ -254,14 +270,38 @@ CROSS JOIN (
 """
 
 
-def _gap(vault: VaultFacts) -> str:
-    names = {"vault": vault.name}
+def _lack(vault: VaultFacts) -> Lack | None:
     if not vault.chunks:
-        return _("%(vault)s holds no searchable text yet.") % names
+        return Lack.TEXT
     if vault.model is None:
-        return _("%(vault)s is searched by keyword only: it has no embedding model.") % names
+        return Lack.MODEL
     if not vault.vectors:
-        return _("%(vault)s has no vectors yet: it is searched by keyword only.") % names
-    if vault.vectors < vault.chunks:
-        return _("Some of %(vault)s has no vectors yet: that is found by keyword only.") % names
-    return ""
+        return Lack.VECTORS
+    return Lack.SOME_VECTORS if vault.vectors < vault.chunks else None
+
+
+def _gap(lack: Lack, vaults: Sequence[str]) -> str:
+    n = len(vaults)
+    sentence = {
+        Lack.TEXT: ngettext(
+            "%(vaults)s holds no searchable text yet.",
+            "%(vaults)s hold no searchable text yet.",
+            n,
+        ),
+        Lack.MODEL: ngettext(
+            "%(vaults)s is searched by keyword only: it has no embedding model.",
+            "%(vaults)s are searched by keyword only: they have no embedding model.",
+            n,
+        ),
+        Lack.VECTORS: ngettext(
+            "%(vaults)s has no vectors yet: it is searched by keyword only.",
+            "%(vaults)s have no vectors yet: they are searched by keyword only.",
+            n,
+        ),
+        Lack.SOME_VECTORS: ngettext(
+            "Some of %(vaults)s has no vectors yet: that is found by keyword only.",
+            "Some of %(vaults)s have no vectors yet: that is found by keyword only.",
+            n,
+        ),
+    }[lack]
+    return sentence % {"vaults": get_text_list(list(vaults), _("and"))}

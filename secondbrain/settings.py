@@ -85,6 +85,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "secondbrain.unsent_forms.explain_unsent_forms",
     "auditlog.middleware.AuditlogMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]
@@ -276,7 +277,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_TZ = True
-FORMAT_MODULE_PATH = None
+FORMAT_MODULE_PATH = "secondbrain.formats"
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
@@ -305,6 +306,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SWAGGER_UI_DIST": "SIDECAR",
+    # The default comes from a server of others.
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     # What a request must have is not what an answer has.
     "COMPONENT_SPLIT_REQUEST": True,
 }

@@ -7,6 +7,7 @@ from django.db import connection
 
 from providers.models import EmbeddingModel
 from retrieval.core.types import Mode
+from retrieval.facts import ScopeFacts, VaultFacts
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from tests.retrieval.search.asking import arm, paths, search
@@ -37,6 +38,25 @@ def test_a_vault_that_is_being_embedded_says_so(library: Cast, model: EmbeddingM
     result = search(library.owner, "blue pump")
     assert arm(result, "meaning").ran is True
     assert "Some of Team has no vectors yet" in result.notices[0]
+
+
+def test_vaults_of_one_lack_are_told_in_one_sentence() -> None:
+    def facts(name: str, *, chunks: int = 9, vectors: int = 0) -> VaultFacts:
+        return VaultFacts(1, name, name, EmbeddingModel(), chunks, vectors, None)
+
+    vaults = (facts("Team"), facts("Wiki", vectors=3), facts("Old", vectors=9), facts("Docs"))
+    scope = ScopeFacts(
+        vaults=(*vaults, facts("New", chunks=0)),
+        text_configs=("english",),
+        has_halfvec=True,
+        has_trigrams=True,
+        is_small=True,
+    )
+    assert scope.gaps() == (
+        "New holds no searchable text yet.",
+        "Team and Docs have no vectors yet: they are searched by keyword only.",
+        "Some of Wiki has no vectors yet: that is found by keyword only.",
+    )
 
 
 def test_vectors_from_before_the_model_was_changed_count_as_missing(
