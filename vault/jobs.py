@@ -232,14 +232,15 @@ def sweep(*, again: bool = False) -> int:
 
 def unheard(*, seconds: float) -> bool:
     """Whether a job is due for so long while nobody works, or took or ended anything."""
-    long_due = Job.objects.due(since=seconds)
+    return Job.objects.due(since=seconds).exists() and not is_worked_at(seconds=seconds)
+
+
+def is_worked_at(*, seconds: float) -> bool:
+    """Whether a worker is at a job, or took or ended one in the last so many seconds."""
     moment = _from_now(-seconds)
-    signs_of_life = (
-        Q(state=Job.State.RUNNING, lease_until__gte=Now())
-        | Q(started__gt=moment)
-        | Q(finished__gt=moment)
-    )
-    return long_due.exists() and not Job.objects.filter(signs_of_life).exists()
+    at_work = Q(state=Job.State.RUNNING, lease_until__gte=Now())
+    moved = Q(started__gt=moment) | Q(finished__gt=moment)
+    return Job.objects.filter(at_work | moved).exists()
 
 
 def _join_open(key: str, after: float) -> Job | None:
