@@ -18,7 +18,7 @@ from providers.registry import (
 from vault import heartbeat
 from vault.models import Job, Vault
 from vault.sources import trouble_with
-from vault.status import vault_status
+from vault.status import VaultStatus, vault_status
 
 MOST_VAULT_ROWS = 10
 
@@ -148,6 +148,14 @@ def check_models() -> Check:
     return Check("Answers", Level.OK, ", ".join([f"{default} (default)", *others[:3]]))
 
 
+def _how_far(status: VaultStatus) -> str:
+    if status.notes is not None and status.part is not None:
+        return f"{status.coverage} notes searchable"
+    if any(job.kind == "sync" for job in status.jobs):
+        return "is being read; too busy just now to say how far it is"
+    return "counting its notes takes too long just now"
+
+
 def check_vault(vault: Vault) -> Check:
     name = f"Vault {vault.name}"
     if vault.state == Vault.State.PAUSED:
@@ -155,7 +163,7 @@ def check_vault(vault: Vault) -> Check:
     if trouble := trouble_with(vault):
         return Check(name, Level.BAD, trouble, "Mend it; the next scan reads the vault then.")
     status = vault_status(vault, with_problems=False)
-    text = f"{status.coverage} notes searchable"
+    text = _how_far(status)
     broken = (status.failed or 0) + (status.failed_notes or 0)
     if broken:
         mend = "See the list of problems on the vault's page; retry them there."

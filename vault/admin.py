@@ -12,7 +12,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -26,7 +26,7 @@ from vault.removal import RemovalRefused, delete_vault, restore_vault
 from vault.removal_tasks import call_off_removal, request_removal
 from vault.settings_forms import PassageSizesForm, read_patterns
 from vault.size_trials import trial_of
-from vault.status import vault_status
+from vault.status import coverage_of
 from vault.sync import answer_pause, pause_vault
 from vault.tasks import request_embed, request_rescrub, request_sync
 
@@ -179,12 +179,26 @@ class VaultAdmin(ModelChoice):
 
     @admin.display(description=_("searchable"))
     def coverage(self, vault: Vault) -> str:
-        return vault_status(vault, with_problems=False).coverage
+        return coverage_of(vault)
 
-    @admin.display(description=_("last sync"))
-    def last_sync(self, vault: Vault) -> str:
-        run = SyncRun.objects.filter(vault=vault, kind=SyncRun.Kind.SYNC).first()
-        return f"{run.started:%Y-%m-%d %H:%M} {run.get_state_display()}" if run else ""
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Vault]:
+        """With the last sync of each."""
+        runs = SyncRun.objects.filter(vault=OuterRef("pk"), kind=SyncRun.Kind.SYNC)
+        last = runs.order_by("-started")
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                last_started=Subquery(last.values("started")[:1]),
+                last_state=Subquery(last.values("state")[:1]),
+            )
+        )
+
+    @admin.display(description=_("last sync"), ordering="last_started")
+    def last_sync(self, vault: Any) -> str:
+        if vault.last_started is None:
+            return ""
+        return f"{vault.last_started:%Y-%m-%d %H:%M} {SyncRun.State(vault.last_state).label}"
 
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest

@@ -15,13 +15,12 @@ Result = TypeVar("Result")
 def in_time(look: Callable[[], Result]) -> Result | None:
     """What `look` finds in the database; None when it takes longer than COUNT_SECONDS."""
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT current_setting('statement_timeout')")
-            before = cursor.fetchone()[0]
-            _limit(f"{int(settings.COUNT_SECONDS * 1000)}ms")
+        is_inside = connection.in_atomic_block
+        with transaction.atomic():
+            before = _limited(f"{int(settings.COUNT_SECONDS * 1000)}ms")
             found = look()
-            # A transaction around this one keeps its own limit.
-            _limit(before)
+            if is_inside:  # a transaction around this one keeps its own limit
+                _limited(before)
             return found
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
@@ -29,6 +28,13 @@ def in_time(look: Callable[[], Result]) -> Result | None:
         raise
 
 
-def _limit(timeout: str) -> None:
+def _limited(timeout: str) -> str:
+    """Set the limit of this transaction; returns the one before."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [timeout])
+        cursor.execute(
+            "SELECT current_setting('statement_timeout'), "
+            "set_config('statement_timeout', %s, true)",
+            [timeout],
+        )
+        row = cursor.fetchone()
+    return str(row[0]) if row else timeout

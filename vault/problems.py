@@ -7,7 +7,7 @@ database. What the last run said of files that are no notes is a list of its own
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -19,6 +19,7 @@ from django.utils.translation import ngettext
 
 from vault.core.golden_notes import GOLDEN
 from vault.core.mending import mend_of
+from vault.core.types import NoteKind
 from vault.counting import in_time
 from vault.enrichment import enrich_settings, failed_notes
 from vault.models import Chunk, ContextFailure, Note, ScrubFinding, SettingsFile, SyncRun
@@ -46,22 +47,29 @@ def wrong_in_all(counts: dict[Kind, int | None]) -> int | None:
 
 
 def list_problems(
-    looked: Looked, *, kind: Kind | None = None, start: int = 0, most: int = 50
+    looked: Looked,
+    *,
+    kind: Kind | None = None,
+    start: int = 0,
+    most: int = 50,
+    counts: Mapping[Kind, int | None] | None = None,
 ) -> list[Problem] | None:
     """Rows `start` to `start + most` of one kind, or of everything that is wrong.
 
-    None when looking takes too long.
+    None when looking takes too long. Of which there are none by `counts` is not looked for.
     """
-    return in_time(lambda: _listed(looked, kind, start, most))
-
-
-def _listed(looked: Looked, kind: Kind | None, start: int, most: int) -> list[Problem]:
+    there = [each for each in Kind if counts is None or counts[each] != 0]
     if kind is not None:
-        return _rows(looked, kind, start, most)
+        return in_time(lambda: _rows(looked, kind, start, most)) if kind in there else []
+    wrong = [each for each in there if each not in NOT_WRONG]
+    return in_time(lambda: _listed(looked, wrong, start, most))
+
+
+def _listed(looked: Looked, kinds: Sequence[Kind], start: int, most: int) -> list[Problem]:
     rows: list[Problem] = []
-    for each in Kind:
-        if each in NOT_WRONG or len(rows) >= most:
-            continue
+    for each in kinds:
+        if len(rows) >= most:
+            break
         found = _rows(looked, each, start, most - len(rows))
         rows += found
         if found:
@@ -168,16 +176,25 @@ def _refused_chunks(looked: Looked) -> QuerySet[Chunk]:
 
 
 def _suspicious(looked: Looked) -> QuerySet[Note]:
-    """Indexed notes whose number of chunks does not fit their text."""
-    measured = looked.notes.filter(status=Note.Status.INDEXED).annotate(
-        length=Length("body"),
+    """Indexed notes whose number of chunks does not fit their text.
+
+    A text is no longer than its file, but for what documents pack: only where the file's size
+    does not fit is the text itself measured, which has to be unpacked for that.
+    """
+    indexed = looked.notes.filter(status=Note.Status.INDEXED).annotate(
         pieces=Count("chunks"),
         inside=Sum(F("chunks__end") - F("chunks__start"), output_field=IntegerField()),
     )
-    one = Q(pieces__lte=1, length__gt=LONG_FOR_ONE_CHUNK)
-    little = Q(length__gt=SHORTEST_SUSPICIOUS, inside__lt=F("length") * LEAST_SHARE)
-    none = Q(length__gt=SHORTEST_SUSPICIOUS, pieces=0)
-    return measured.filter(one | little | none).exclude(pk__in=_golden(looked))
+    perhaps = indexed.filter(_is_odd("size") | Q(kind=NoteKind.ATTACHMENT))
+    measured = indexed.filter(pk__in=perhaps.values("pk")).annotate(length=Length("body"))
+    return measured.filter(_is_odd("length")).exclude(pk__in=_golden(looked))
+
+
+def _is_odd(length: str) -> Q:
+    """Too few `pieces`, or too little `inside` of them, for a text of this `length`."""
+    one = Q(**{"pieces__lte": 1, f"{length}__gt": LONG_FOR_ONE_CHUNK})
+    little = Q(**{f"{length}__gt": SHORTEST_SUSPICIOUS, "inside__lt": F(length) * LEAST_SHARE})
+    return one | little | Q(**{f"{length}__gt": SHORTEST_SUSPICIOUS, "pieces": 0})
 
 
 def _empty(looked: Looked) -> QuerySet[Note]:

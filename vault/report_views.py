@@ -81,7 +81,8 @@ def vault_runs(request: HttpRequest, slug: str) -> HttpResponse:
     found = _whole_vault(request, slug)
     page = _asked("", request.GET.get("page", "")).page
     start = (page - 1) * PAGE_ROWS
-    runs = list(SyncRun.objects.filter(vault=found)[start : start + PAGE_ROWS + 1])
+    every = SyncRun.objects.filter(vault=found).defer("warnings")
+    runs = list(every[start : start + PAGE_ROWS + 1])
     context = {
         "vault": found,
         "runs": [(run, presenters.run_words(run.counts)) for run in runs[:PAGE_ROWS]],
@@ -114,7 +115,8 @@ def report_of(request: HttpRequest, found: Vault) -> dict[str, Any]:
     """The first problems and the last runs, for the vault's page."""
     context = _problems(request, found, Asked(None, 1), most=FIRST_ROWS)
     scope = access.scope_for(request.user, [found.slug])
-    runs = SyncRun.objects.filter(vault=found)[: FIRST_RUNS + 1] if not scope.rules else ()
+    every = SyncRun.objects.filter(vault=found).defer("warnings")
+    runs = every[: FIRST_RUNS + 1] if not scope.rules else ()
     rows = [(run, presenters.run_words(run.counts)) for run in runs]
     return context | {
         "runs": rows[:FIRST_RUNS],
@@ -141,7 +143,7 @@ def _problems(request: HttpRequest, found: Vault, asked: Asked, *, most: int) ->
     looked = Looked(found, access.scope_for(request.user, [found.slug]))
     counts = problem_counts(looked)
     start = (asked.page - 1) * most
-    rows = list_problems(looked, kind=asked.kind, start=start, most=most + 1)
+    rows = list_problems(looked, kind=asked.kind, start=start, most=most + 1, counts=counts)
     total = counts[asked.kind] if asked.kind else wrong_in_all(counts)
     return {
         "vault": found,

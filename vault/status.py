@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Q
 
 from vault import access
 from vault.core.types import Scope
@@ -68,9 +68,7 @@ class VaultStatus:
     @property
     def coverage(self) -> str:
         """The sentence of the page: `12 of 14`."""
-        if self.part is None or self.notes is None:
-            return "unknown"
-        return f"{self.part} of {self.notes}"
+        return _sentence(self.part, self.notes)
 
     @property
     def part(self) -> int | None:
@@ -105,16 +103,16 @@ def vault_status(
     model = vault.embedding_model
     chunks = looked.only_open(Chunk.objects.filter(vault=vault))
     count = in_time(chunks.count)
-    stale = in_time(looked.only_open(stale_chunks(vault.pk, model)).count) if model else count
+    stale = in_time(lambda: _stale(looked))
     next_model = vault.next_embedding_model
     following = in_time(lambda: generation(vault.pk, next_model)) if next_model else None
     return VaultStatus(
         notes=None if by_status is None else sum(by_status.values()),
         searchable=_of(by_status, Note.Status.INDEXED),
-        covered=in_time(lambda: _covered(looked)),
+        covered=_covered(looked, by_status, stale),
         chunks=count,
-        embedded=None if count is None or stale is None else count - stale,
-        pending=in_time(lambda: _pending(looked)),
+        embedded=_embedded(looked, count, stale),
+        pending=None if stale is None else stale.pending,
         failed=in_time(chunks.filter(refused_by(model)).count) if model else 0,
         failed_notes=_of(by_status, Note.Status.FAILED),
         excluded=_of(by_status, Note.Status.EXCLUDED),
@@ -150,19 +148,58 @@ def _of(by_status: dict[str, int] | None, status: Note.Status) -> int | None:
     return None if by_status is None else by_status.get(status, 0)
 
 
-def _pending(looked: Looked) -> int:
-    vault = looked.vault
-    models = filter(None, (vault.embedding_model, vault.next_embedding_model))
-    return sum(looked.only_open(pending_chunks(vault.pk, model)).count() for model in models)
+@dataclass(frozen=True, slots=True)
+class _Stale:
+    """Chunks without a vector of the model that serves, and indexed notes that have such;
+    `pending` also counts those that the next model has to come to, less what it refused."""
+
+    chunks: int = 0
+    notes: int = 0
+    pending: int = 0
 
 
-def _covered(looked: Looked) -> int:
+def _stale(looked: Looked) -> _Stale:
+    """All of it in one look for each model: comparing chunks and vectors is what takes time."""
+    vault, next_model = looked.vault, looked.vault.next_embedding_model
+    chunks = notes = pending = 0
+    if (model := vault.embedding_model) is not None:
+        found = looked.only_open(stale_chunks(vault.pk, model)).aggregate(
+            chunks=Count("pk"),
+            notes=Count("note", distinct=True, filter=Q(note__status=Note.Status.INDEXED)),
+            pending=Count("pk", filter=~refused_by(model)),
+        )
+        chunks, notes, pending = found["chunks"], found["notes"], found["pending"]
+    if next_model is not None:
+        pending += looked.only_open(pending_chunks(vault.pk, next_model)).count()
+    return _Stale(chunks, notes, pending)
+
+
+def _covered(looked: Looked, by_status: dict[str, int] | None, stale: _Stale | None) -> int | None:
     """Indexed notes without a stale chunk."""
-    model = looked.vault.embedding_model
-    if model is None:
+    if looked.vault.embedding_model is None:
         return 0
-    stale = stale_chunks(looked.vault.pk, model).filter(note_id=OuterRef("pk"))
-    return looked.notes.filter(~Exists(stale), status=Note.Status.INDEXED).count()
+    indexed = _of(by_status, Note.Status.INDEXED)
+    return None if indexed is None or stale is None else indexed - stale.notes
+
+
+def _embedded(looked: Looked, count: int | None, stale: _Stale | None) -> int | None:
+    if looked.vault.embedding_model is None:
+        return None if count is None else 0
+    return None if count is None or stale is None else count - stale.chunks
+
+
+def _sentence(part: int | None, notes: int | None) -> str:
+    return "unknown" if part is None or notes is None else f"{part} of {notes}"
+
+
+def coverage_of(vault: Vault) -> str:
+    """As VaultStatus.coverage, for lists: nothing else of the status is looked at."""
+    looked = Looked(vault)
+    by_status = in_time(lambda: _by_status(looked))
+    part = _of(by_status, Note.Status.INDEXED)
+    if vault.embedding_model is not None:
+        part = _covered(looked, by_status, in_time(lambda: _stale(looked)))
+    return _sentence(part, None if by_status is None else sum(by_status.values()))
 
 
 def site_counts(user: access.User) -> tuple[int, int]:

@@ -21,6 +21,7 @@ def make_note(vault: Vault, path: str, body: str = "", **fields: Any) -> Note:
         "status": Note.Status.INDEXED,
         "content_hash": hashlib.sha256(body.encode()).hexdigest(),
         "file_modified": timezone.now(),
+        "size": len(body.encode()),
     }
     return Note.objects.create(vault=vault, path=path, **(values | fields))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from django.db import connection, connections, transaction
@@ -13,17 +14,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from providers.models import ChatModel, Provider
+from secondbrain.health import check_vault
 from tests.cast import Cast, make_user, make_vault
 from tests.vault.folders import Folder
 from tests.vault.notes import make_model, make_note
 from vault.counting import in_time
 from vault.embedding import embed_pending
 from vault.enrichment import enrich_settings, switch_off, switch_on
-from vault.models import Chunk, ContextFailure, Job, Note, ScrubFinding, SyncRun, VaultMember
+from vault.models import Chunk, ContextFailure, Job, Note, ScrubFinding, SyncRun, Vault, VaultMember
 from vault.problem_kinds import Kind, Looked
 from vault.problems import list_problems, problem_counts, wrong_in_all
 from vault.reindexing import reindex_failed, reindex_notes
 from vault.status import vault_status
+from vault.tasks import request_sync
 
 
 def problems(folder: Folder, kind: Kind | None = None) -> dict[str, str]:
@@ -171,7 +174,7 @@ def locked(table: str) -> Iterator[None]:
 
 @pytest.mark.django_db(transaction=True)
 @override_settings(COUNT_SECONDS=0.05)
-def test_counts_that_take_too_long_are_unknown_and_hold_nothing_up() -> None:
+def test_counts_that_take_too_long_are_unknown_and_hold_nothing_up(tmp_path: Path) -> None:
     owner = make_user("keeper")
     vault = make_vault("team", owner=owner)
     make_note(vault, "a.md", "words", status=Note.Status.FAILED, reason="binary file, not text")
@@ -192,6 +195,12 @@ def test_counts_that_take_too_long_are_unknown_and_hold_nothing_up() -> None:
         assert page.status_code == 200
         assert "looking for them took too long" in page.content.decode()
     assert vault_status(vault).chunks == 0
+    Vault.objects.update(place=str(tmp_path))
+    vault.refresh_from_db()
+    with locked("vault_note"):
+        assert check_vault(vault).text == "counting its notes takes too long just now"
+        request_sync(vault.pk)
+        assert "is being read" in check_vault(vault).text
 
 
 @pytest.mark.django_db(transaction=True)

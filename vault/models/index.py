@@ -92,6 +92,10 @@ class Chunk(models.Model):
             models.Index(fields=["vault", "text_config"], name="chunk_vault_config"),
             # Every search asks how much code a vault holds, and some compare all of it.
             models.Index(fields=["vault"], name="chunk_code", condition=Q(is_code=True)),
+            # Few, and asked for by every page of a vault: which passages a model refused.
+            models.Index(fields=["vault"], name="chunk_refused", condition=~Q(embed_failed="")),
+            # Asked by every scan: whether lines are left that are to be taken away.
+            models.Index(fields=["vault"], name="chunk_context", condition=~Q(context_made="")),
         ]
 
     def __str__(self) -> str:

@@ -36,6 +36,7 @@ class SyncRun(models.Model):
 
     class Meta:
         ordering = ["-started"]
+        indexes = [models.Index(fields=["vault", "-started"], name="syncrun_newest")]
 
     def __str__(self) -> str:
         return f"{self.vault} {self.started:%Y-%m-%d %H:%M}"
