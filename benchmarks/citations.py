@@ -1,6 +1,6 @@
 """How often a mark that is shown as valid is borne out by its passage.
 
-    python benchmarks/citations.py [--meaning] [--hard]
+    python benchmarks/citations.py [--meaning] [--hard | --named | --unseen]
 
 With `--meaning` the bundled embedder decides where words do not, as it does in the product.
 Reads `citation_pairs.json`: passages in several languages, and statements that they bear
@@ -9,6 +9,8 @@ language: of the marks shown as valid, how many are (precision); of the statemen
 are borne out, how many are shown as valid (recall); and the same for the marks that are
 added to an answer which came without any. `--hard` reads `citation_pairs_hard.json` instead:
 statements that say the same in words of their own, and false ones made of a passage's words.
+`--named` reads statements with another name in them or the same in another grammar, which the
+rules were written with in view; `--unseen` reads as many that nobody looked at before.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from chat.core.support import judge  # noqa: E402
 from providers.backends.local_e5 import BUNDLED  # noqa: E402
 
 PAIRS = Path(__file__).with_name("citation_pairs.json")
-HARD_PAIRS = Path(__file__).with_name("citation_pairs_hard.json")
+SETS = ("hard", "named", "unseen")
 
 
 @dataclass
@@ -63,7 +65,8 @@ Weakness = Callable[[Quotable, str], bool]
 
 
 def main() -> None:
-    pairs = HARD_PAIRS if "--hard" in sys.argv else PAIRS
+    wanted = next((f"_{each}" for each in SETS if f"--{each}" in sys.argv), "")
+    pairs = PAIRS.with_stem(PAIRS.stem + wanted)
     rows = json.loads(pairs.read_text())
     scores = measure(rows, is_weak=by_meaning if "--meaning" in sys.argv else by_words)
     columns = ["language", "borne out", "not", "precision", "recall", "added", "right"]

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import regex
 
 from chat.core.figures import all_figures, counted, figures, number_words
 from chat.core.marks import Marker
+from chat.core.polarity import denies, goes_against
+from chat.core.swaps import Swap, find_swap
 from chat.core.wording import (
     closeness,
-    contradicts,
-    denies,
     is_translation,
     names,
     stands_in,
     stems_of,
+    telling_of,
     weight,
 )
 from vault.core.language import text_config
 
-Undecided = Literal["words", "translation", "scattered"]
+Undecided = Literal["words", "translation", "scattered", "swap"]
 
 _SENTENCE_END = regex.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n+")
 _LEAD = regex.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+|\|\s*)*")
@@ -39,9 +40,9 @@ WEAK_BELOW = 0.5
 # may say anything: of the pairs in benchmarks/, most false statements are made of such.
 TOGETHER_FROM = 0.65
 LONGEST_QUOTE = 400
-# Letters of a stem that tells of what is spoken, and how many of such two sentences share
-# that speak of the same.
-_TELLING = 4
+# Sentences in which a name may have been replaced: one that shares less speaks of other things.
+MOST_WITH_SWAPS = 5
+# Stems that tell of what is spoken: two sentences that speak of the same share so many.
 _SAME_SUBJECT = 2
 
 
@@ -118,7 +119,7 @@ class Quotable:
 
         A row of a table speaks for itself, under the first row.
         """
-        telling = _telling(stems)
+        telling = telling_of(stems)
         if nearest is None or not telling & nearest.stems:  # as in another language
             return all_figures(self.text)
         found: set[str] = set()
@@ -171,8 +172,8 @@ NOT_JUDGED: Judgements = {}
 class Citation:
     """A statement of an answer, the passage it cites and the quote that bears it out.
 
-    `rests_on` is why words do not decide: another language, other words, or words that no
-    one sentence has together.
+    `rests_on` is why words do not decide: another language, other words, words that no one
+    sentence has together, or a name in the place of another.
     """
 
     number: int
@@ -247,6 +248,20 @@ def nearest_sentences(
     return tuple((sentence.start, sentence.end) for sentence in order[:most])
 
 
+@lru_cache(maxsize=256)  # asked for twice of each citation
+def swap_in(statement: str, passage: Quotable) -> Swap | None:
+    """The name that the statement has in the place of another of its nearest sentences."""
+    near = nearest_sentences(passage, statement, most=MOST_WITH_SWAPS)
+    return find_swap(statement, [passage.text[start:end] for start, end in sorted(near)])
+
+
+def elsewhere(statement: str, passage: Quotable) -> float:
+    """The share, by weight, of the words of `statement` that the passage has, but not in the
+    sentence that has most of them."""
+    stems = stems_of(statement)
+    return weight(stems & passage.stems) / (weight(stems) or 1) - share_of(statement, passage)
+
+
 def share_of(statement: str, passage: Quotable) -> float:
     """The share, by weight, of the words of `statement` that one sentence of the passage has."""
     stems = stems_of(statement)
@@ -302,11 +317,6 @@ class _Sentence:
         return counted(self.text)
 
 
-def _telling(stems: frozenset[str]) -> frozenset[str]:
-    """Those long enough to say of what is spoken; figures say how much."""
-    return frozenset(stem for stem in stems if len(stem) >= _TELLING and not stem.isdigit())
-
-
 def _tidy(sentence: str) -> str:
     return str(_GAP.sub("", " ".join(sentence.split())))
 
@@ -328,16 +338,20 @@ def _is_refuted(passage: Quotable, statement: str, nearest: _Sentence | None) ->
     if stands_in(statement, passage.text):
         return False
     stems = stems_of(statement)
-    known = passage.figures_near(_nearest(passage, _telling(stems)), stems)
+    known = passage.figures_near(_nearest(passage, telling_of(stems)), stems)
     if not figures(statement) <= known or not names(statement) <= passage.names:
         return True
     if nearest is None:
         return denies(statement, "")
-    if denies(statement, nearest.text) or contradicts(statement, nearest.text):
+    in_its_words = share_of(statement, passage) >= TOGETHER_FROM
+    if goes_against(statement, nearest.text, in_its_words=in_its_words):
         return True
     if is_translation(statement, passage.text, passage.language):
         return False
-    return not number_words(statement) <= known or _miscounts(statement, nearest)
+    if not number_words(statement) <= known or _miscounts(statement, nearest):
+        return True
+    swap = swap_in(statement, passage)
+    return swap is not None and swap.is_other
 
 
 def _miscounts(statement: str, sentence: _Sentence) -> bool:
@@ -356,6 +370,8 @@ def _undecided(stems: frozenset[str], passage: Quotable, statement: str) -> Unde
         return "translation"
     if weight(stems & passage.stems) < WEAK_BELOW * weight(stems):
         return "words"
+    if swap_in(statement, passage):
+        return "swap"
     nearest = _nearest(passage, stems)
     is_row = nearest is not None and nearest.is_row  # which says what it says in few words
     return None if is_row or share_of(statement, passage) >= TOGETHER_FROM else "scattered"

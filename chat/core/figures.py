@@ -33,7 +33,7 @@ _NUMBERS = {
     11: "eleven elf одиннадцать одиннадцати одинадцять onze",
     12: "twelve zwölf двенадцать двенадцати дванадцять douze",
 }
-_NUMBER_WORDS = {word: str(n) for n, words in _NUMBERS.items() for word in words.split()}
+NUMBER_WORDS = {word: str(n) for n, words in _NUMBERS.items() for word in words.split()}
 _HAN = {sign: n for n, sign in enumerate("〇一二三四五六七八九")} | {"两": 2, "兩": 2}
 _HAN_NUMBER = regex.compile(
     r"[二两兩三四五六七八九]?十[一二三四五六七八九]?|[二两兩三四五六七八九]"
@@ -61,7 +61,7 @@ def figures(text: str) -> frozenset[str]:
 def number_words(text: str) -> frozenset[str]:
     """The figures in `text` that are written as words, from two to twelve."""
     words = (match[0].casefold() for match in _WORD.finditer(text))
-    return frozenset(_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS)
+    return frozenset(NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS)
 
 
 def all_figures(text: str) -> frozenset[str]:
@@ -74,7 +74,7 @@ def counted(text: str) -> frozenset[tuple[str, str]]:
     pairs = set()
     for match in _COUNTED.finditer(text, overlapped=True):
         said, unit = match[1].casefold(), _UNIT_WORDS.get(match[2].casefold())
-        figure = str(int(said)) if said.isdecimal() else _NUMBER_WORDS.get(said)
+        figure = str(int(said)) if said.isdecimal() else NUMBER_WORDS.get(said)
         if figure and unit:
             pairs.add((figure, unit))
     return frozenset(pairs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chat.core.citations import Citation, Quotable, find_quote, sentence_spans, share_of
+from chat.core.citations import Citation, Quotable, find_quote, sentence_spans, share_of, undecided
 from chat.core.marks import fence_after
 from chat.core.rendering import render_answer
 
@@ -51,7 +51,8 @@ def best_passage(sentence: str, passages: Sequence[Quotable]) -> Quotable | None
     best = max(passages, key=lambda passage: share_of(sentence, passage), default=None)
     if best is None or share_of(sentence, best) < ADDED_FROM:
         return None
-    return None if find_quote(best, sentence).weak else best
+    is_doubtful = find_quote(best, sentence).weak or undecided(best, sentence) == "swap"
+    return None if is_doubtful else best
 
 
 def _mark_line(line: str, passages: Sequence[Quotable]) -> tuple[str, int]:

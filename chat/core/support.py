@@ -2,8 +2,9 @@
 
 Words decide most: a figure, a name or a denial that only one side has is never borne out, and
 a statement whose words stand together in a sentence of its passage is. What is left was put in
-other words, into another language, or out of words from here and there. There the cosine of
-the statement with the nearest sentence decides.
+other words, into another language, or out of words from here and there: there the likeness of
+the statement and the nearest sentence decides. Of a statement with another name in the place of
+one of its passage it is the likeness of the two names.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from chat.core.citations import (
     Judged,
     Judgements,
     Quotable,
+    elsewhere,
     nearest_sentences,
+    swap_in,
 )
 from providers.core.protocols import Vectors
 
@@ -27,7 +30,13 @@ Meanings = Callable[[Sequence[str]], Awaitable[Vectors | None]]
 # Cosines of the bundled embedder, centred by language, at which most of the pairs in
 # benchmarks/citation_pairs*.json are told apart: docs/measurements.md has how many are.
 SAME_IN_ANOTHER_LANGUAGE = 0.45
-SAME_IN_OTHER_WORDS = 0.67
+SAME_IN_OTHER_WORDS = 0.52
+SAME_NAME = 0.67
+# What is true is near to one sentence of its passage and made of its words. What comes as near
+# to the next one, and what took its words from others, is less so. By a regression over
+# the same pairs.
+LESS_FOR_THE_NEXT = 0.25
+LESS_FOR_ELSEWHERE = 0.66
 # About 25 ms each on one core: a second for the whole answer at the most. Where words of the
 # statement stand in the passage, the sentence that is meant is among those with most of them.
 MOST_SENTENCES = 12
@@ -37,19 +46,26 @@ MOST_TEXTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A citation that words do not decide: `spans` of its passage may say the same.
+    """A citation that words do not decide: `said` may mean the same as one of `read`.
 
-    The statement is borne out when the nearest of them reaches the cosine `least`.
+    It is borne out when the likeness of the nearest of them reaches `least`; then the quote
+    is that one's place in the passage, by `spans`, where they have one.
     """
 
     citation: Citation
     passage: Quotable
-    spans: tuple[tuple[int, int], ...]
+    said: str
+    read: tuple[str, ...]
     least: float
+    spans: tuple[tuple[int, int], ...] = ()
 
-    @property
-    def sentences(self) -> list[str]:
-        return [self.passage.text[start:end] for start, end in self.spans]
+    def likeness(self, cosines: Sequence[float]) -> float:
+        """How much `said` is like the nearest of `read`, whose cosines are given."""
+        if self.citation.rests_on in {"translation", "swap"}:
+            return max(cosines)
+        nearest, *others = sorted(cosines, reverse=True)
+        less = LESS_FOR_THE_NEXT * max(others, default=0.0)
+        return nearest - less - LESS_FOR_ELSEWHERE * elsewhere(self.said, self.passage)
 
 
 def find_doubts(citations: Iterable[Citation], passages: Iterable[Quotable]) -> list[Doubt]:
@@ -62,22 +78,29 @@ def find_doubts(citations: Iterable[Citation], passages: Iterable[Quotable]) -> 
     for citation in sorted(asked.values(), key=lambda each: each.rests_on == "scattered"):
         if citation.number not in by_number:
             continue
-        passage = by_number[citation.number]
-        most = MOST_WITH_ITS_WORDS if citation.rests_on == "scattered" else MOST_SENTENCES
-        spans = nearest_sentences(passage, citation.sentence, most=most)
-        is_translated = citation.rests_on == "translation"
-        least = SAME_IN_ANOTHER_LANGUAGE if is_translated else SAME_IN_OTHER_WORDS
-        doubt = Doubt(citation, passage, spans, least)
-        more = texts | {citation.sentence, *doubt.sentences}
-        if spans and len(more) <= MOST_TEXTS:
+        doubt = _doubt(citation, by_number[citation.number])
+        more = texts | {doubt.said, *doubt.read}
+        if doubt.read and len(more) <= MOST_TEXTS:
             doubts.append(doubt)
             texts = more
     return doubts
 
 
+def _doubt(citation: Citation, passage: Quotable) -> Doubt:
+    said = citation.sentence
+    if citation.rests_on == "swap" and (swap := swap_in(said, passage)):
+        return Doubt(citation, passage, swap.said, (swap.read,), SAME_NAME)
+    most = MOST_WITH_ITS_WORDS if citation.rests_on == "scattered" else MOST_SENTENCES
+    spans = nearest_sentences(passage, said, most=most)
+    is_translated = citation.rests_on == "translation"
+    least = SAME_IN_ANOTHER_LANGUAGE if is_translated else SAME_IN_OTHER_WORDS
+    read = tuple(passage.text[start:end] for start, end in spans)
+    return Doubt(citation, passage, said, read, least, spans)
+
+
 def texts_of(doubts: Iterable[Doubt]) -> list[str]:
     """Every text that has to be compared, once."""
-    texts = (text for each in doubts for text in (each.citation.sentence, *each.sentences))
+    texts = (text for each in doubts for text in (each.said, *each.read))
     return list(dict.fromkeys(texts))
 
 
@@ -89,12 +112,12 @@ def settle(doubts: Sequence[Doubt], texts: Sequence[str], vectors: Vectors) -> J
     rows = {text: vectors[at] for at, text in enumerate(texts)}
     judged: dict[tuple[int, str], Judged] = {}
     for doubt in doubts:
-        said = rows[doubt.citation.sentence]
-        near = [float(rows[sentence] @ said) for sentence in doubt.sentences]
+        said = rows[doubt.said]
+        near = [float(rows[text] @ said) for text in doubt.read]
         best = max(range(len(near)), key=near.__getitem__)
-        is_weak, quote = near[best] < doubt.least, doubt.citation.quote
+        is_weak, quote = doubt.likeness(near) < doubt.least, doubt.citation.quote
         start, end = quote.start, quote.end
-        if not is_weak and doubt.passage.is_exact:
+        if doubt.spans and not is_weak and doubt.passage.is_exact:
             start, end = (doubt.passage.start + place for place in doubt.spans[best])
         judged[doubt.citation.number, doubt.citation.sentence] = Judged(start, end, is_weak)
     return judged

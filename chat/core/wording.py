@@ -15,20 +15,12 @@ _SHORTEST_PLURAL = 3
 # Fewer words may stand anywhere.
 FEWEST_WORDS_OF_A_QUOTE = 4
 _NAME = regex.compile(r"\w*[\p{L}\p{N}]_[\p{L}\p{N}]\w*")
-# Words that turn a statement round, in the languages that the index knows best.
-_DENIED = """
-not no never none cannot without nicht kein keine keinen keiner nie niemals ohne
-не нет нельзя никогда без ні немає ніколи ne pas jamais aucun aucune sans
-"""
-_DENIALS = frozenset(_DENIED.split())
-# Words of which one says what the other does not: what is so many above is not below.
-_OPPOSITES = (
-    ("above", "below"), ("more", "less"), ("more", "fewer"), ("maximum", "minimum"),
-    ("double", "half"), ("oberhalb", "unterhalb"), ("mehr", "weniger"),
-    ("mindestens", "höchstens"), ("doppelt", "halb"), ("выше", "ниже"), ("больше", "меньше"),
-    ("более", "менее"), ("максимум", "минимум"), ("вдвое", "половину"),
-    ("高于", "低于"), ("大于", "小于"), ("最多", "最少"),
-)  # fmt: skip
+# Parts of a sentence that say something each: who does what, and who does what else.
+_PART = regex.compile(
+    r"(?<!\d)[,:]|[,:](?!\d)|[;，；、：。—()]+|\s(?:and|but|while|und|aber|и|а|но|і|та|et|mais)\s"
+)
+# Letters of a stem that tells of what is spoken.
+_TELLING = 4
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -74,12 +66,6 @@ def names(text: str) -> frozenset[str]:
     return frozenset(match[0].casefold() for match in _NAME.finditer(text))
 
 
-def denies(statement: str, sentence: str) -> bool:
-    """Whether one of the two says what the other denies, being about the same words."""
-    words, others = _words(statement), _words(sentence)
-    return bool(words & _DENIALS) != bool(others & _DENIALS) and bool(words & others)
-
-
 def stands_in(statement: str, text: str) -> bool:
     """Whether `text` has the statement word for word, however the two are marked up."""
     said, read = (
@@ -88,21 +74,20 @@ def stands_in(statement: str, text: str) -> bool:
     return len(said) >= FEWEST_WORDS_OF_A_QUOTE and f" {' '.join(said)} " in f" {' '.join(read)} "
 
 
-def contradicts(statement: str, sentence: str) -> bool:
-    """Whether one says the opposite of the other by one of a few pairs of words."""
-    said, read = _with_han(statement), _with_han(sentence)
-    return any(
-        {one, other} & said == {mine} and {one, other} & read == {theirs}
-        for one, other in _OPPOSITES
-        for mine, theirs in ((one, other), (other, one))
-    )
+def clauses(sentence: str) -> list[str]:
+    """The parts of a sentence, at its commas and its words for "and"."""
+    return [part.strip() for part in _PART.split(sentence) if part.strip()]
 
 
-def _with_han(text: str) -> frozenset[str]:
-    """The words of `text`, and those of the pairs above that stand in it without spaces."""
-    han = {word for pair in _OPPOSITES for word in pair if word >= "\u4e00" and word in text}
-    return _words(text) | han
+def telling(text: str) -> frozenset[str]:
+    """The stems that say of what is spoken; figures say how much."""
+    return telling_of(stems_of(text))
 
 
-def _words(text: str) -> frozenset[str]:
+def telling_of(stems: frozenset[str]) -> frozenset[str]:
+    """Those of the stems that say of what is spoken."""
+    return frozenset(stem for stem in stems if len(stem) >= _TELLING and not stem.isdigit())
+
+
+def words_of(text: str) -> frozenset[str]:
     return frozenset(match[0].casefold() for match in _WORD.finditer(text))

@@ -72,6 +72,16 @@ def test_other_words_for_the_same_are_no_longer_weak() -> None:
     assert not cite(passage(), told, found).quote.weak
 
 
+def test_another_name_is_weak_unless_the_two_mean_the_same() -> None:
+    told = "Bob replaced the worn seal in three hours."
+    assert cite(passage(), told).rests_on == "swap"
+    meaning = Meaning()
+    assert cite(passage(), told, judged(meaning, cite(passage(), told))).quote.weak
+    assert meaning.asked == [["Bob", "Ann"]]
+    same = cite(passage(), told, judged(Meaning("Ann", "Bob"), cite(passage(), told))).quote
+    assert (same.text, same.weak) == (SEAL, False)
+
+
 def test_what_words_decide_is_not_asked_of_meaning() -> None:
     meaning = Meaning()
     told = [
