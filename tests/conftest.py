@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
 from tests.cast import Cast, make_cast
+from tests.database import template_database
 
 # Machines that run tests are busy: how long an example takes says nothing. Where the suite
 # decides whether a change may land, the same examples are drawn each time.
@@ -21,6 +23,15 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("suite")
+
+
+Written = Callable[[], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Databases of tests are copies of one that was migrated."""
+    connection.settings_dict["TEST"]["TEMPLATE"] = template_database()
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +50,19 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+@pytest.fixture(scope="module")
+def kept_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Written]:
+    """`with kept_rows():` writes rows that all tests of a module find, until its last has
+    ended. What a test itself writes is undone at its end, as ever."""
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around.__enter__()
+    yield django_db_blocker.unblock
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        around.__exit__(None, None, None)
 
 
 @pytest.fixture

@@ -7,19 +7,17 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.contrib import admin
-from django.db import connections
 from django.http import HttpResponse
-from django.test import AsyncClient, Client
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from chat.models import Message
-from chat.runs import runs_here
 from retrieval.models import RetrievalRun
 from tests.architecture.permissions import PEOPLE, ROWS, SIGN_IN, STREAMS, Row
 from tests.architecture.things import World, make_world
-from tests.cast import Cast, make_cast, make_user
+from tests.cast import make_cast, make_user
+from tests.conftest import Written
 from vault.models import SyncRun
 
 # Addresses of libraries, which have their own tests: sign-in, admin.
@@ -35,14 +33,16 @@ def own_names(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Ite
             yield prefix + pattern.name
 
 
-@pytest.fixture
-def world(cast: Cast) -> World:
-    return make_world(cast)
+@pytest.fixture(scope="module")
+def kept_world(kept_rows: Written) -> World:
+    with kept_rows():
+        return make_world(make_cast())
 
 
 @pytest.fixture
-def committed_world(transactional_db: None) -> World:
-    return make_world(make_cast())
+def world(db: None, kept_world: World) -> World:
+    """The same for every test; what a test does to it is undone."""
+    return kept_world
 
 
 def call(row: Row, world: World, who: str) -> HttpResponse:
@@ -78,26 +78,6 @@ def test_each_person_gets_what_the_table_says(row: Row, world: World) -> None:
             shown = b"" if reply.streaming else reply.content
             assert b"Ottokar" not in shown
             assert b"Heron" not in shown
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.asyncio
-@pytest.mark.parametrize("row", STREAMS, ids=str)
-async def test_each_person_gets_what_the_table_says_of_a_stream(
-    row: Row, committed_world: World
-) -> None:
-    url = reverse(row.name, kwargs=row.kwargs(committed_world))
-    for who, expected in zip(PEOPLE, row.expected, strict=True):
-        if expected is None:
-            continue
-        client = AsyncClient()
-        if who != "anonymous":
-            await client.aforce_login(getattr(committed_world.cast, who))
-        options = {"content_type": "application/json"} if row.method == "post" else {}
-        reply = await getattr(client, row.method)(url, data=row.data, **options)
-        assert reply.status_code == expected, who
-    await runs_here().drain(0)
-    await sync_to_async(connections.close_all)()
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.expected[2] == 404], ids=str)

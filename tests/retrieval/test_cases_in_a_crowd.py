@@ -13,8 +13,6 @@ from itertools import count
 import numpy as np
 import pytest
 from asgiref.sync import async_to_sync
-from django.db import transaction
-from pytest_django import DjangoDbBlocker
 
 from providers.core.protocols import Vectors
 from providers.core.types import ChatMessage
@@ -24,6 +22,7 @@ from retrieval.core.types import Knobs, Mode
 from retrieval.pipeline import retrieve
 from retrieval.search import search_notes
 from tests.cast import Cast, make_cast
+from tests.conftest import Written
 from tests.retrieval import test_cases as cases
 from tests.retrieval.library import MODIFIED, write_markdown
 from vault.access import scope_for
@@ -35,6 +34,7 @@ from vault.lexemes import know_lexemes, refresh_lexemes
 from vault.models import Chunk, ChunkVector, Note, Vault
 from vault.staleness import fingerprint
 
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("crowd")]
 CROWD = 3_000
 # Texts of the crowd that are embedded: as many of each language.
 EMBEDDED = 45
@@ -187,22 +187,21 @@ EXPECTED = (
 
 
 @pytest.fixture(scope="module")
-def crowd(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Cast]:
-    """The crowd with the notes of every group in it; rolled back after the module."""
-    with django_db_blocker.unblock(), transaction.atomic():
+def crowd(kept_rows: Written) -> Cast:
+    """The crowd with the notes of every group in it."""
+    with kept_rows():
         cast = make_cast()
         write_crowd(cast.vault, CROWD)
         for path, text in NOTES.items():
             write_markdown(cast.vault, path, text)
         refresh_lexemes(force=True)
-        yield cast
-        transaction.set_rollback(True)
+    return cast
 
 
 @pytest.fixture(scope="module")
-def meaning(crowd: Cast, django_db_blocker: DjangoDbBlocker) -> Cast:
+def meaning(crowd: Cast, kept_rows: Written) -> Cast:
     """The crowd with vectors: all that is not of the crowd has its own."""
-    with django_db_blocker.unblock():
+    with kept_rows():
         write_vectors(crowd.vault)
         while embed_pending(crowd.vault.pk, most_seconds=60).left:
             pass
@@ -222,12 +221,10 @@ def missed(cast: Cast, expected: Sequence[tuple[str, str]], mode: Mode) -> dict[
     }
 
 
-@pytest.mark.django_db
 def test_every_case_comes_first_in_a_crowd_too(crowd: Cast) -> None:
     assert missed(crowd, EXPECTED, Mode.KEYWORD) == {}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("query", ["'", "%", "_", "*", "<->", "()", "\\", "...", "zzzzqqq"])
 def test_nothing_is_found_for_nothing_in_a_crowd_too(crowd: Cast, query: str) -> None:
     assert find(crowd, query) == []
@@ -238,13 +235,11 @@ SOME = EXPECTED[::6]
 
 
 @pytest.mark.slow
-@pytest.mark.django_db
 def test_meaning_hides_no_name_or_number_in_a_crowd(meaning: Cast) -> None:
     assert missed(meaning, SOME, Mode.HYBRID) == {}
 
 
 @pytest.mark.slow
-@pytest.mark.django_db
 def test_meaning_crosses_languages_and_abbreviations_in_a_crowd_too(meaning: Cast) -> None:
     crossing = [("When was the pump repair moved to?", "pompa.md"), ("k8s", "K8s.md")]
     assert missed(meaning, crossing, Mode.SEMANTIC) == {}
@@ -253,7 +248,6 @@ def test_meaning_crosses_languages_and_abbreviations_in_a_crowd_too(meaning: Cas
 
 
 @pytest.mark.slow
-@pytest.mark.django_db
 @pytest.mark.parametrize(("turns", "expected"), cases.OF_FOLLOW_UPS)
 def test_a_follow_up_finds_its_note_in_a_crowd(
     meaning: Cast, turns: tuple[str, str], expected: str

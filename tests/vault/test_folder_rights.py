@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection
+from django.http import Http404
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from hypothesis.extra.django import TestCase
 
 from tests.cast import Cast, make_cast
 from tests.vault.notes import make_link, make_model, make_note, make_vector
-from vault.access import notes_in, scope_for
+from vault.access import evaluated_vault, notes_in, scope_for, scopes_for
 from vault.models import FormerPath, Note, ScrubFinding, SyncRun, VaultMember
 from vault.querysets import folder_condition
 from vault.related import related_notes
@@ -70,6 +71,27 @@ class EveryFormAgrees(TestCase):
             assert {pk for (pk,) in cursor.fetchall()} == expected
         if any(not (only or hidden) for only, hidden in rules):
             assert scope.rules == ()
+
+
+def test_an_owner_reads_everything_whatever_folders_their_membership_names(cast: Cast) -> None:
+    note = make_note(cast.vault, "HR/Pay.md")
+    limit(cast.owner, cast, only=["Open"], hidden=["HR"])
+    scope = scope_for(cast.owner)
+    assert scope.rules == ()
+    assert list(notes_in(scope)) == [note]
+    assert scopes_for([cast.owner]) == {cast.owner.pk: scope}
+
+
+def test_staff_measure_the_search_of_those_vaults_alone_that_they_read_the_whole_of(
+    cast: Cast,
+) -> None:
+    cast.mate.is_staff = True
+    assert evaluated_vault(cast.mate, "team") == cast.vault
+    limit(cast.mate, cast, hidden=["HR"])
+    with pytest.raises(Http404):
+        evaluated_vault(cast.mate, "team")
+    cast.owner.is_staff = True
+    assert evaluated_vault(cast.owner, "team") == cast.vault
 
 
 @pytest.fixture
