@@ -33,11 +33,21 @@ class Install:
         self.folder = folder
         self.port = free_port()
         self.output = folder / "up.log"
+        self.was_started = False
         vault = folder / "Field notes"
         vault.mkdir()
         (vault / "Heron.md").write_text(
             "# Heron\n\nThe grey heron of pond seven is called Ottokar.\n"
         )
+
+    @property
+    def is_up(self) -> bool:
+        return self.was_started and self.process.poll() is None
+
+    def be_up(self) -> None:
+        """Start, unless an earlier test left it running: a start costs more than all else."""
+        if not self.is_up:
+            self.start()
 
     def start(self) -> None:
         names = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY", "ENCRYPTION_KEYS")
@@ -58,6 +68,7 @@ class Install:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
+        self.was_started = True
         self.until(lambda: self.output.read_text().count("Sign in") > said_before)
 
     def until(self, condition: Callable[[], bool], *, seconds: float = 150.0) -> None:
@@ -113,24 +124,20 @@ class Install:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Install:
+def install(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
     """One folder for the tests of this module: the first that starts there sets it up."""
     folder = tmp_path_factory.mktemp("install")
     # PostgreSQL runs as a user of its own when root starts it: it must reach the folder.
     for each in (folder, *folder.parents[:2]):
         each.chmod(0o755)
-    return Install(folder)
-
-
-@pytest.fixture
-def install(place: Install) -> Iterator[Install]:
-    yield place
-    if place.process.poll() is None:
-        place.end()
+    install = Install(folder)
+    yield install
+    if install.is_up:
+        install.end()
 
 
 def test_from_nothing_to_a_found_note_and_back_again(install: Install) -> None:
-    install.start()
+    install.be_up()
     install.until(lambda: bool(install.search("Ottokar")))
     [found] = install.search("Ottokar")
     assert found["title"] == "Heron"
@@ -151,7 +158,7 @@ def test_from_nothing_to_a_found_note_and_back_again(install: Install) -> None:
 
 
 def test_the_parts_end_when_their_parent_is_killed(install: Install) -> None:
-    install.start()
+    install.be_up()
     family = install.children("serve") + install.children("worker")
     assert len(family) >= 2
     install.process.kill()

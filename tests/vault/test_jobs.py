@@ -192,6 +192,17 @@ def test_what_cannot_help_is_not_tried_again() -> None:
     assert state(job) == ("failed", 1, "the key was refused")
 
 
+def test_work_that_gives_up_while_it_is_wanted_anew_is_tried_again() -> None:
+    def give_up(job: Job) -> Again | None:
+        want()
+        raise GiveUp("the key was refused")
+
+    Bench.work = staticmethod(give_up)
+    job = want()
+    jobs.run(job.pk)
+    assert state(job) == ("queued", 1, "the key was refused")
+
+
 def test_an_unknown_kind_fails_with_a_reason() -> None:
     job = jobs.want("unheard-of", key="u")
     jobs.run(job.pk)
@@ -264,6 +275,11 @@ def test_a_due_job_is_unheard_only_while_nobody_works() -> None:
     jobs.claim(other.pk)
     assert not jobs.unheard(seconds=20), "a worker is at another job"
     past(other, lease_until=1, started=60)
+    assert jobs.unheard(seconds=20)
+    Job.objects.filter(pk=other.pk).update(state=Job.State.DONE)
+    past(other, finished=10)
+    assert not jobs.unheard(seconds=20), "a worker has just ended another job"
+    past(other, finished=30)
     assert jobs.unheard(seconds=20)
 
 

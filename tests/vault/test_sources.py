@@ -6,13 +6,13 @@ import os
 import socket
 import time
 import unicodedata
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
+from tests.vault.folders import as_nobody, open_way
 from vault.sources.folder import FolderSource
 from vault.sources.types import FileBusy, FileUnreadable, Scan, SourceUnavailable
 
@@ -200,48 +200,22 @@ def test_a_name_that_is_no_utf8_is_read_under_an_escaped_path(root: Path) -> Non
     assert "UTF-8" in reasons(found)["caf\\xe9.md"]
 
 
-@pytest.fixture
-def as_nobody() -> Iterator[None]:
-    """Without root's right to read everything."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-def open_way(path: Path) -> None:
-    """Let everybody pass through the folders above."""
-    for parent in path.parents:
-        if str(parent).count("/") >= 2:
-            parent.chmod(0o755)
-
-
-def test_what_may_not_be_read_is_told_and_named_as_out_of_sight(
-    root: Path, request: pytest.FixtureRequest
-) -> None:
+def test_what_may_not_be_read_is_told_and_named_as_out_of_sight(root: Path) -> None:
     closed = write(root, "closed/note.md").parent
     file = write(root, "secret.md")
     write(root, "open.md")
     open_way(root / "x")
     closed.chmod(0)
     file.chmod(0)
-    request.getfixturevalue("as_nobody")
     source = FolderSource(root)
-    try:
+    with as_nobody():
         found = source.scan()
-        assert paths(found) == ["open.md", "secret.md"]
-        assert found.unreadable == ("closed",)
-        assert "Permission denied" in reasons(found)["closed"]
         with pytest.raises(FileUnreadable, match="Permission denied"):
             source.read("secret.md")
-    finally:
-        if os.getuid() == 0:
-            os.seteuid(0)
-        closed.chmod(0o755)
+    closed.chmod(0o755)
+    assert paths(found) == ["open.md", "secret.md"]
+    assert found.unreadable == ("closed",)
+    assert "Permission denied" in reasons(found)["closed"]
 
 
 def test_a_place_that_is_gone_or_no_folder_is_told(root: Path) -> None:

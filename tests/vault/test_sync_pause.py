@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.vault.folders import Folder
+from tests.vault.folders import Folder, as_nobody, open_way
 from vault.models import SyncRun, Vault
 from vault.sync import answer_pause
 
@@ -32,11 +32,15 @@ class TestPause:
         self.assert_asks(folder, folder.sync(), "5 of 20")
         assert len(folder.paths()) == 20
 
-    def test_a_fifth_or_a_handful_less_is_an_ordinary_deletion(self, folder: Folder) -> None:
-        self.fill(folder)
-        for number in range(4):
+    @pytest.mark.parametrize(("notes", "gone"), [(25, 5), (8, 4)], ids=["a fifth", "a handful"])
+    def test_a_fifth_or_less_than_a_handful_is_an_ordinary_deletion(
+        self, folder: Folder, notes: int, gone: int
+    ) -> None:
+        self.fill(folder, notes)
+        for number in range(gone):
             folder.delete(f"{number}.md")
-        assert folder.sync().counts["deleted"] == 4
+        assert folder.sync().counts["deleted"] == gone
+        assert len(folder.paths()) == notes - gone
 
     def test_an_emptied_folder_pauses(self, folder: Folder) -> None:
         self.fill(folder, 2)
@@ -81,3 +85,17 @@ class TestPause:
         answer_pause(folder.vault.pk, delete=False)
         self.assert_asks(folder, folder.sync(), "every note")
         assert len(folder.paths()) == 2
+
+    def test_notes_below_a_folder_that_may_not_be_looked_into_stay(self, folder: Folder) -> None:
+        folder.write("closed/deep/a.md", "the heron")
+        folder.write("closed too.md", "the pump")
+        folder.sync()
+        folder.delete("closed too.md")
+        open_way(folder.root / "x")
+        closed = folder.root / "closed"
+        closed.chmod(0)
+        with as_nobody():
+            run = folder.sync()
+        closed.chmod(0o755)
+        assert (run.state, run.counts["deleted"]) == (SyncRun.State.WARNINGS, 1)
+        assert folder.paths() == ["closed/deep/a.md"]
