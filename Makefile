@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Three on two cores: tests of browsers and of processes wait more than they work, and each
-# of the two groups keeps one process of the tests busy for minutes.
+# of the two groups keeps one process of the tests busy for minutes (tests/scheduling.py).
 TEST_PROCESSES ?= 3
 
 .PHONY: run test check format clean
@@ -13,7 +13,7 @@ run: $(VENV)/.runtime
 	@exec $(BIN)/python manage.py up $(VAULT)
 
 test: $(VENV)/.development
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES)
 
 check: $(VENV)/.development
 	$(BIN)/ruff format --check .

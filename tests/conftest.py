@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from django.db import connection, transaction
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
+from xdist.remote import Producer
 
 from tests.cast import Cast, make_cast
 from tests.database import template_database
+from tests.scheduling import GroupScheduling
 
 # Machines that run tests are busy: how long an example takes says nothing. Where the suite
 # decides whether a change may land, the same examples are drawn each time.
@@ -26,6 +28,10 @@ settings.load_profile("suite")
 
 
 Written = Callable[[], AbstractContextManager[None]]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
+    return GroupScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -56,10 +62,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 def kept_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Written]:
     """`with kept_rows():` writes rows that all tests of a module find, until its last has
     ended. What a test itself writes is undone at its end, as ever."""
+
+    @contextmanager
+    def written() -> Iterator[None]:
+        with django_db_blocker.unblock():
+            yield
+            # References are looked at now: else every test would look at all of them.
+            connection.check_constraints()
+
     with django_db_blocker.unblock():
         around = transaction.atomic()
         around.__enter__()
-    yield django_db_blocker.unblock
+    yield written
     with django_db_blocker.unblock():
         transaction.set_rollback(True)
         around.__exit__(None, None, None)

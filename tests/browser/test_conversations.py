@@ -17,7 +17,7 @@ from tests.cast import make_vault
 from tests.chat.pages import add_turn, make_conversation, make_note
 from vault.models import Vault, VaultMember
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900), pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 
 @pytest.fixture

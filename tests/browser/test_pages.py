@@ -15,7 +15,7 @@ from tests.browser.test_road import QUESTION
 from tests.live import LiveProduct
 from vault.models import Vault
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900), pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 WIDE, PHONE = (1440, 900), (390, 844)
 LOOKS = [(WIDE, "light"), (PHONE, "dark")]
 PAGES = (

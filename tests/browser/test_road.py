@@ -15,7 +15,7 @@ from tests.browser.conftest import SignIn, ask, ask_to_the_end
 from tests.live import LiveProduct
 from vault.models import Vault
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900), pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 QUESTION = "What is the name of the grey heron of pond seven?"
 
 

@@ -48,7 +48,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.asyncio,
     pytest.mark.slow,
-    pytest.mark.xdist_group("processes"),
 ]
 # 20 words a second for twenty seconds.
 SLOW = "pause:0.05|words:400"

@@ -15,7 +15,7 @@ from providers.core.types import EmbeddingSpec, Endpoint, TimeLimits
 from providers.core.vectors import checked
 from tests.contracts.processes import python_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio, pytest.mark.xdist_group("real servers")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio]
 TEXTS = ["The seal of the pump was worn.", "Ремонт насоса перенесено.", "水泵的密封件", ""]
 
 

@@ -10,7 +10,7 @@ from providers.backends.http_rerank import HTTPReranker
 from providers.core.types import Endpoint, RerankSpec, TimeLimits
 from tests.contracts.processes import python_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio, pytest.mark.xdist_group("real servers")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio]
 TEXTS = ["The seal of the pump was worn.", "", "Ремонт насоса перенесено.", "水泵的密封件"]
 
 

@@ -26,7 +26,7 @@ from providers.core.types import (
 )
 from tests.contracts.processes import python_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio, pytest.mark.xdist_group("real servers")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio]
 LIMITS = TimeLimits(connect=5, first_content=100, between_content=60)
 FORMS = pytest.mark.parametrize("form", ["openai", "anthropic", "ollama"])
 

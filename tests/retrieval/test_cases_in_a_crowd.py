@@ -34,7 +34,7 @@ from vault.lexemes import know_lexemes, refresh_lexemes
 from vault.models import Chunk, ChunkVector, Note, Vault
 from vault.staleness import fingerprint
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("crowd")]
+pytestmark = pytest.mark.django_db
 CROWD = 3_000
 # Texts of the crowd that are embedded: as many of each language.
 EMBEDDED = 45

@@ -42,7 +42,6 @@ def empty_database(transactional_db: None) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("processes")
 def test_conversations_come_back_and_vectors_are_left_to_the_worker(
     empty_database: str, tmp_path: Path
 ) -> None:

@@ -26,7 +26,6 @@ from vault.tokens import create_token
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("mcp"),
 ]
 
 NOTE = "# Heron\n\nHerons stand still.\n\n## Names\n\nThe grey heron is called Ottokar.\n"

@@ -23,7 +23,7 @@ import pytest
 from tests.live import ROOT, free_port
 
 PASSWORD = "a password for this test"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("processes")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 class Install:

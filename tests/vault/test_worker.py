@@ -28,7 +28,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("processes"),
 ]
 
 NOTES = 150
