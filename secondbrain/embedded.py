@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import locale
 import os
+import subprocess
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,10 @@ SERVER_SETTINGS = {"random_page_cost": "1.1", "jit": "off", "max_connections": "
 _CHARACTER_LOCALES = ("C.UTF-8", "en_US.UTF-8")
 
 
+# The server this process holds a handle of.
+_held: list[Any] = []
+
+
 class EmbeddedDatabaseMissing(RuntimeError):
     """No DATABASE_URL, and no embedded server for this platform."""
 
@@ -49,7 +54,22 @@ def start(folder: Path) -> str:
         server.cleanup()
         server = _server(folder)
         marker.touch()
+    _held[:] = [server]
     return str(server.get_uri(database=DATABASE))
+
+
+def revive() -> bool:
+    """Start the server again that this process holds, where it has ended; whether it did.
+
+    It may take some calls: what a killed server leaves behind ends a moment later.
+    """
+    if not _held or _held[0].get_postmaster_info().is_running():
+        return False
+    try:
+        _held[0].ensure_postgres_running()
+    except (subprocess.SubprocessError, AssertionError):
+        return False
+    return True
 
 
 def _server(folder: Path) -> Any:

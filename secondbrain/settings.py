@@ -130,6 +130,10 @@ if PROCESS_ROLE == "web" and env.bool("DATABASE_POOL", default=True):
     _database["OPTIONS"]["pool"] = {
         "min_size": 2,
         "max_size": env.int("DATABASE_POOL_SIZE", default=20),
+        # Who waits longer is told that the database is away.
+        "timeout": env.float("DATABASE_POOL_WAIT", default=10.0),
+        # Tries begin anew after this: their pauses double without end.
+        "reconnect_timeout": 8.0,
     }
 else:
     _database["CONN_MAX_AGE"] = 60

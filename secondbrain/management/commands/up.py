@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from rich.console import Console
 
-from secondbrain import first_start
+from secondbrain import embedded, first_start
 from secondbrain.env import BASE_DIR, env
 from secondbrain.supervisor import Child, Supervisor
 from secondbrain.welcome import IndexProgress, welcome
@@ -26,6 +27,9 @@ from secondbrain.welcome import IndexProgress, welcome
 # Running answers may finish (30 s, see `serve`) before the web process is ended by force.
 PATIENCE = 40.0
 START_LIMIT = 60.0
+TICK = 0.5
+# Whether the embedded database still runs is looked at each two seconds.
+DATABASE_TICKS = 4
 
 
 class StopRequested(Exception):
@@ -99,10 +103,12 @@ class Command(BaseCommand):
     def _watch(self, supervisor: Supervisor) -> None:
         progress = IndexProgress(self.console)
         with progress:
-            while True:
+            for tick in count():
                 supervisor.tend()
+                if tick % DATABASE_TICKS == 0 and embedded.revive():
+                    self._say("The database had ended and runs again; nothing is lost.")
                 progress.refresh()
-                time.sleep(0.5)
+                time.sleep(TICK)
 
     def _say(self, text: str) -> None:
         self.console.print(text)
