@@ -35,7 +35,7 @@ from retrieval.meaning import VectorArm, meaning_parts, note_rank, uses_index
 from retrieval.near_notes import near_notes
 from retrieval.paths import code_parts, code_path
 from retrieval.ranking import ranked_parts
-from vault.core.lexical import other_spellings, query_tokens
+from vault.core.lexical import other_spellings, query_tokens, words_joined
 from vault.core.names import lookup_key
 from vault.core.types import Scope
 
@@ -314,7 +314,8 @@ def _days(query: ParsedQuery) -> tuple[str, ...]:
 
 def _made(text: str, days: Sequence[str]) -> str:
     """Tokens of the query beside its words, and of the days that it names."""
-    return " ".join((*query_tokens(text), *other_spellings(text), *query_tokens(" ".join(days))))
+    spellings = (*query_tokens(text), *other_spellings(text), *words_joined(text))
+    return " ".join((*spellings, *query_tokens(" ".join(days))))
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:

@@ -21,7 +21,7 @@ from vault.models import Chunk, Link, Note, ScrubFinding, Vault
 from vault.reading import Reading, ReadingOptions
 
 # Part of every note's indexed hash: raise it when what is stored is made differently.
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 
 # Leaves room for the passage prefix and for a tokenizer that counts more than ours:
 # 450 of the 512 tokens of the small e5 family.

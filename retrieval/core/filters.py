@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import date
 
@@ -107,7 +108,7 @@ def _normal(name: str, value: str) -> str:
     """The one form of a value; empty when it means nothing."""
     if name in _DATES:
         return _date(value)
-    value = value.strip().lower()
+    value = unicodedata.normalize("NFC", value.strip()).lower()
     if name == "tag":
         return value.lstrip("#").strip("/")
     if name == "prop":

@@ -9,6 +9,7 @@ import regex
 
 from retrieval.core.filters import Filter, take_filters
 from retrieval.core.foreign import UNSPACED
+from vault.core.folding import visible
 from vault.core.lexical import query_tokens
 
 # A megabyte of text costs PostgreSQL's parser 25 seconds and then fails; no real question
@@ -109,8 +110,9 @@ class ParsedQuery:
 
 
 def clean(text: str, *, most: int = LONGEST_QUERY) -> str:
-    """`text` as PostgreSQL and UTF-8 can hold it, at most `most` characters."""
-    return _UNSTORABLE.sub(" ", text[: most * 2]).strip()[:most]
+    """`text` as PostgreSQL and UTF-8 can hold it, without characters that nobody sees, at most
+    `most` characters."""
+    return visible(_UNSTORABLE.sub(" ", text[: most * 2])).strip()[:most]
 
 
 def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:

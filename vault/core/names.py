@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from vault.core.folding import visible
+
 # Left off where a note is named: titles, links, the tree.
 _NOTE_SUFFIXES = (".excalidraw.md", ".md", ".markdown", ".canvas", ".excalidraw")
 _QUOTES = "\"'«»“”„‘’"
@@ -16,7 +18,7 @@ def lookup_key(text: str) -> str:
     Case, Unicode form, width and runs of blanks do not matter, nor do quotes around it or
     a question mark after it; accents and signs (`C#`, `.NET`) do.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", visible(text)).casefold()
     folded = " ".join(unicodedata.normalize("NFKC", folded).split())
     return folded.rstrip("?!" + _QUOTES).lstrip(_QUOTES).strip()
 
