@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 
 import regex
 
@@ -50,6 +50,7 @@ _CAMEL = regex.compile(r"\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+")
 _RUN = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
 _DIGITS = re.compile(r"[0-9]+")
 _MODEL = re.compile(r"([a-z]{2,12})([0-9]{2,})([a-z]{0,4})")
+_APOSTROPHE = re.compile("['’ʼ＇`´]")
 _APOSTROPHED = regex.compile(r"(?<![\p{L}\p{N}'’ʼ])(\p{L}+)['’ʼ＇`´](\p{L}+)")
 # Of English words; what is left of a French one is an article.
 _ENDINGS = frozenset(("s", "re", "ll", "ve", "d", "m"))
@@ -188,7 +189,8 @@ def _model_parts(word: str) -> Iterator[str]:
 def _without_apostrophes(text: str) -> Iterator[str]:
     """`obrien` for O'Brien, `dont` for don't, `зїзд` for з'їзд, however the sign is written:
     PostgreSQL reads two words, or one, as the sign may be a letter to it."""
-    for found in _APOSTROPHED.finditer(text):
+    words = (word for word in text.split() if _APOSTROPHE.search(word))
+    for found in chain.from_iterable(map(_APOSTROPHED.finditer, words)):
         before, after = found[1], found[2].casefold()
         is_article = before.islower() and before.isascii() and len(before) < 3
         if after not in _ENDINGS and not is_article:

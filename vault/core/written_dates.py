@@ -9,7 +9,8 @@ from datetime import date
 from vault.core.months import MONTH_OF
 
 _YEAR = r"(?P<y>(?:19|20)\d\d)"
-_HAS_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)", re.ASCII)
+_SOME_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_NEAR = 30
 _NAME = r"(?P<month>[^\W\d_][\w\u0300-\u036f\u0900-\u097f\u0e00-\u0e7f]{1,14})\.?"
 _NAMED = tuple(
     re.compile(rf"(?<!\w)(?:{text})(?!\w)")
@@ -31,10 +32,12 @@ _IN_DIGITS = re.compile(
 def written_dates(text: str) -> tuple[str, ...]:
     """The days that `text` names with their years, in ISO form, each once; of 3/4/2026 both
     readings. Those that no calendar has are left out, as are days that stand in ISO form."""
-    if not _HAS_YEAR.search(text) and not _UNSPACED.search(text):
-        return ()
-    found = (_iso(year, month, day) for year, month, day in _days(text))
-    return tuple(dict.fromkeys(filter(None, found)))
+    found: dict[str, None] = {}
+    for year in _SOME_YEAR.finditer(text):
+        # All else of a day stands near its year.
+        around = text[max(0, year.start() - _NEAR) : year.end() + _NEAR]
+        found |= dict.fromkeys(_iso(*day) for day in _days(around))
+    return tuple(filter(None, found))
 
 
 def _days(text: str) -> Iterator[tuple[int, int, int]]:
