@@ -22,7 +22,7 @@ from chat.core.tool_use import (
 )
 from chat.models import AnswerMode, ChatSettings, Persona, ToolUse
 from chat.offers import Catalogue, Offer, Offers
-from chat.personas import persona_for, personas_for, searched_with
+from chat.personas import notices_of, persona_for, personas_for, searched_with
 from providers.core.errors import NotConfigured
 from providers.limits import FREE_KINDS, limit_ahead
 from providers.models import ChatModel
@@ -85,6 +85,7 @@ def turn_options(
         notices.append(offers.level.notice)
     if number not in {None, NO_PERSONA} and persona is None:
         notices.append(PERSONA_GONE)
+    notices += notices_of(persona, user) if persona else []
     if resolved.tool_use != NEVER and not can_use_tools(picked.model):
         notices.append(NO_TOOLS)
     return TurnOptions(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from chat.core.personas import (
     LONGEST_REASON,
@@ -56,6 +59,22 @@ def searched_with(persona: Persona) -> tuple[str, ...] | None:
     return tuple(sorted(slugs)) or None
 
 
+def notices_of(persona: Persona, user: User) -> list[str]:
+    """What of a persona's wishes did not hold for an answer to `user`, a sentence each."""
+    file = persona.settings_file
+    readable = set(visible_to(user).values_list("slug", flat=True))
+    if file is None:
+        faults = _faults_of_row(persona, readable)
+    else:
+        parsed = parse_persona(file.text, path=file.path)
+        found = _faults(file, parsed)
+        faults = [each["reason"] for each in found if each.get("names_vault") not in readable]
+    return [
+        _("The persona “%(name)s” is not whole. %(fault)s") % {"name": persona.name, "fault": fault}
+        for fault in faults
+    ]
+
+
 def take_over(*, vault: Vault, **_signal: object) -> None:
     """After a sync: the personas as the vault's files have them, and what is wrong with them.
 
@@ -69,6 +88,23 @@ def take_over(*, vault: Vault, **_signal: object) -> None:
             _keep(file, parsed)
         is_unread = not file.text and bool(file.problems)
         list_about_site(file, [] if is_unread else _faults(file, parsed))
+
+
+def _faults_of_row(persona: Persona, readable: Collection[str]) -> list[str]:
+    """Of one that admins made: only its vaults may be out of reach; a model that is gone is
+    told by whoever picks one."""
+    slugs = set(persona.vaults.values_list("slug", flat=True))
+    missing = len(slugs - set(readable))
+    if not missing:
+        return []
+    return [
+        ngettext(
+            "You may not read %(missing)s of its %(all)s vault: you get nothing of it.",
+            "You may not read %(missing)s of its %(all)s vaults: you get nothing of them.",
+            len(slugs),
+        )
+        % {"missing": missing, "all": len(slugs)}
+    ]
 
 
 def _files_of(vaults: QuerySet[Vault]) -> QuerySet[SettingsFile]:

@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from chat.models import Source
 from retrieval.core.snippets import plain_text
+from retrieval.presenters.results import CopyLink
 from retrieval.presenters.words import outdated_words
 
 _COPIES_NAMED = 2
@@ -34,8 +35,8 @@ class NoteNow:
 
 @dataclass(frozen=True, slots=True)
 class SourceCard:
-    """A numbered passage. `where` is the vault and the heading path, in one line; `also_in` the
-    notes that said the same, in another."""
+    """A numbered passage. `where` is the vault and the heading path, in one line; `copies` are
+    notes that said the same, `more_copies` those of them that stand behind a click."""
 
     number: int
     title: str
@@ -46,7 +47,17 @@ class SourceCard:
     day: date | None
     quote: str = ""
     now: NoteNow = NoteNow()
-    also_in: str = ""
+    copies: tuple[CopyLink, ...] = ()
+    more_copies: tuple[CopyLink, ...] = ()
+
+    @property
+    def also_in(self) -> str:
+        """Where else it stands, in words: the first few by name."""
+        named, left = ", ".join(copy.place for copy in self.copies), len(self.more_copies)
+        if not left:
+            return named
+        more = ngettext("%(named)s and %(left)d more", "%(named)s and %(left)d more", left)
+        return more % {"named": named, "left": left}
 
     @property
     def snippet(self) -> str:
@@ -70,6 +81,7 @@ class NearNote:
 
 def source_card(source: dict[str, Any], *, quote: str, now: NoteNow | None) -> SourceCard:
     """The card of a passage as thread() has it; `quote` is what the answer cites of it."""
+    copies = _copies(source)
     return SourceCard(
         number=source["number"],
         title=source["title"],
@@ -80,7 +92,8 @@ def source_card(source: dict[str, Any], *, quote: str, now: NoteNow | None) -> S
         day=date.fromisoformat(source["date"]) if source["date"] else None,
         quote=quote,
         now=now or NoteNow(),
-        also_in=_copies(source),
+        copies=copies[:_COPIES_NAMED],
+        more_copies=copies[_COPIES_NAMED:],
     )
 
 
@@ -120,20 +133,16 @@ def _without_their_text(sources: list[int]) -> set[int]:
     return set(sources) - set(found.filter(at__gt=0).values_list("pk", flat=True))
 
 
-def _copies(source: dict[str, Any]) -> str:
-    """The first few by name: a card has no room for more."""
-    copies = source["also_in"]
-    named = ", ".join(
-        copy["path"] if copy["vault"] == source["vault"] else f"{copy['vault']}/{copy['path']}"
-        for copy in copies[:_COPIES_NAMED]
+def _copies(source: dict[str, Any]) -> tuple[CopyLink, ...]:
+    """The notes that said the same; one of another vault with that vault's name."""
+    return tuple(
+        CopyLink(
+            copy["path"] if copy["vault"] == source["vault"] else f"{copy['vault']}/{copy['path']}",
+            copy["url"],
+            is_outdated=copy["outdated"],
+        )
+        for copy in source["also_in"]
     )
-    left = len(copies) - _COPIES_NAMED
-    if left > 0:
-        return ngettext("%(named)s and %(left)d more", "%(named)s and %(left)d more", left) % {
-            "named": named,
-            "left": left,
-        }
-    return named
 
 
 def _headings(source: dict[str, Any]) -> list[str]:

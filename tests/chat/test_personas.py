@@ -112,3 +112,32 @@ def test_a_persona_limits_further_searches_and_never_allows_them(cast: Cast) -> 
     freely = turn_options(cast.owner, replace(asked, tool_use="auto"), site_catalogue())
     assert plain.tools.permission == "never"
     assert freely.tools.permission == "ask"
+
+
+def test_what_of_a_persona_does_not_hold_is_told_under_the_answer(cast: Cast) -> None:
+    """A model or a tool that is gone, and a vault out of reach, which is not named."""
+    make_model()
+    secret = make_vault("secret", owner=cast.outsider)
+    front = f"model: gpt-gone\ntools: [search_notes, fly]\nvaults: [{secret.slug}]"
+    write(cast.vault, "archivist", f"---\n{front}\n---\nGive dates.")
+    (persona,) = personas_for(cast.mate)
+    ask = Ask(text="Why?", persona=persona.pk)
+    told = turn_options(cast.mate, ask, site_catalogue()).notices
+    assert [("gpt-gone" in each, "fly" in each, "vaults" in each) for each in told] == [
+        (False, True, False),
+        (True, False, False),
+        (False, False, True),
+    ]
+    assert all("“archivist” is not whole" in each for each in told)
+    assert "secret" not in "".join(told)
+    VaultMember.objects.create(vault=secret, user=cast.mate, role=VaultMember.Role.READER)
+    assert len(turn_options(cast.mate, ask, site_catalogue()).notices) == 2
+
+
+def test_a_persona_of_the_site_tells_how_many_of_its_vaults_are_out_of_reach(cast: Cast) -> None:
+    make_model()
+    persona = Persona.objects.create(name="Ada", prompt="Be exact.")
+    persona.vaults.add(cast.vault, make_vault("secret", owner=cast.outsider))
+    ask = Ask(text="Why?", persona=persona.pk)
+    (told,) = turn_options(cast.mate, ask, site_catalogue()).notices
+    assert "may not read 1 of its 2 vaults" in told

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+
+from django.template.loader import render_to_string
 
 from chat.core.asking import Ask
 from chat.history import open_turn
@@ -97,7 +100,9 @@ def test_of_the_notes_that_said_the_same_only_those_are_named_that_the_reader_ma
         "outdated": True,
     }
     card = source_card(passage_json(source, scope_for(cast.mate)), quote="", now=None)
-    assert card.also_in == "Old/Pump.md"
+    assert [(copy.place, copy.url) for copy in card.copies] == [
+        ("Old/Pump.md", "/vaults/team/notes/Old/Pump.md")
+    ]
 
 
 def test_a_card_names_two_copies_and_counts_the_rest(cast: Cast) -> None:
@@ -106,7 +111,11 @@ def test_a_card_names_two_copies_and_counts_the_rest(cast: Cast) -> None:
     found = Retrieval(("q",), (passage,), (), {}, ("team",))
     source = save_sources(open_answer(cast).pk, found)[0]
     shown = passage_json(source, scope_for(cast.mate))
-    assert source_card(shown, quote="", now=None).also_in == "0.md, 1.md and 3 more"
+    card = source_card(shown, quote="", now=None)
+    assert card.also_in == "0.md, 1.md and 3 more"
+    html = render_to_string("chat/source.html", {"source": card})
+    links = re.findall(r'<a href="(.*?)">(\d\.md)</a>', html)
+    assert links == [(f"/vaults/team/notes/{n}.md", f"{n}.md") for n in range(5)]
 
 
 def test_a_note_that_is_gone_is_still_quoted(cast: Cast) -> None:
