@@ -220,7 +220,9 @@ def test_scripts_get_the_same(library: Cast, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_chunk_of_each_listed_note_is_shown(library: Cast) -> None:
-    for hit in search(library, "path:Ops").hits:
+    hits = search(library, "path:Ops").hits
+    assert {hit.path for hit in hits} >= {"Ops/Pumps.md", "Ops/Old.md"}
+    for hit in hits:
         first = Chunk.objects.filter(note_id=hit.note_id).earliest("ordinal")
         assert hit.span == (first.start, first.end)
 

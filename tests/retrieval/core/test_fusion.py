@@ -67,6 +67,13 @@ def test_fusion_keeps_the_best_rank_of_each_arm() -> None:
     assert arm_labels(fused) == ("keyword 2", "meaning 9")
 
 
+def test_what_one_query_knows_of_a_passage_is_kept_whichever_found_it_first() -> None:
+    plain, known = candidate(1), Candidate(1, 1, 0.0, exact=True, dated=True, bm25=3.0, note_rank=2)
+    for lists in ([[plain], [known]], [[known], [plain]]):
+        (fused,) = fuse_queries(lists, k=60)
+        assert (fused.exact, fused.dated, fused.bm25, fused.note_rank) == (True, True, 3.0, 2)
+
+
 def test_ties_go_to_the_older_chunk() -> None:
     assert [c.chunk_id for c in order([candidate(3), candidate(1), candidate(2)])] == [1, 2, 3]
 

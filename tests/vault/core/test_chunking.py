@@ -89,6 +89,7 @@ def test_short_paragraphs_are_packed_and_long_text_is_cut_after_sentences() -> N
 
 def test_a_chunk_repeats_the_end_of_the_one_before_in_one_section() -> None:
     chunks = chunks_of(sentences(60))
+    assert len(chunks) > 3
     for before, after in pairwise(chunks):
         assert before.start < after.start < before.end
         assert estimate_tokens(after.content[: before.end - after.start]) <= SMALL.overlap
