@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -61,3 +61,15 @@ def test_filters_and_exclusions_hold_for_notes_of_those_days(notes: Cast) -> Non
 def test_a_time_without_notes_finds_what_else_there_is(notes: Cast) -> None:
     assert "Council.md" in paths(search(notes.owner, "tariff in March 2001"))
     assert paths(search(notes.owner, "in March 2001")) == []
+
+
+def test_the_days_of_a_note_without_a_date_are_those_of_the_readers_zone(cast: Cast) -> None:
+    note = write_note(cast.vault, "Evening.md", "The pump was serviced.")
+    Note.objects.filter(pk=note.pk).update(file_modified=datetime(2026, 3, 1, 12, tzinfo=UTC))
+    for zone, day in (("UTC", "2026-03-01"), ("Pacific/Kiritimati", "2026-03-02")):
+        with timezone.override(zone):
+            assert paths(search(cast.owner, f"pump after:{day}")) == ["Evening.md"]
+            assert paths(search(cast.owner, f"after:{day}")) == ["Evening.md"]
+            assert paths(search(cast.owner, f"pump before:{day}")) == []
+    with timezone.override("America/Los_Angeles"):
+        assert paths(search(cast.owner, "pump after:2026-03-02")) == []

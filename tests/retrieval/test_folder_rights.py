@@ -9,16 +9,18 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from providers.models import EmbeddingModel
+from retrieval.core.filters import Filter
 from retrieval.core.types import Mode, SearchResult
 from retrieval.facts import ScopeFacts, scope_facts
+from retrieval.filters import suggestions_for, unknown_filter
 from retrieval.options import site_knobs
 from retrieval.pipeline import retrieve
 from retrieval.search import search_notes
 from tests.cast import Cast
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
-from vault.core.types import Scope
-from vault.models import VaultMember
+from vault.core.types import NoteKind, Scope
+from vault.models import Note, VaultMember
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +101,24 @@ def test_a_filter_that_names_a_hidden_folder_is_unknown(library: Cast) -> None:
     missing = search(library.mate, "pump path:XX/", Mode.HYBRID)
     assert hidden.hits == missing.hits == ()
     assert "HR" not in repr(missing.notices) + repr(missing.arms)
+
+
+@pytest.mark.parametrize(
+    ("filter_", "name"),
+    [
+        (Filter("tag", "payrol", "tag:payrol"), "payroll"),
+        (Filter("folder", "hr/x", "folder:HR/x"), "HR/"),
+        (Filter("kind", "cod", "kind:cod"), "code"),
+        (Filter("prop", "salary=hig", "prop:salary=hig"), "salary=high"),
+        (Filter("prop", "salar=", "prop:salar="), "salary="),
+    ],
+    ids=lambda value: getattr(value, "raw", value),
+)
+def test_no_name_out_of_a_closed_folder_is_suggested(
+    library: Cast, filter_: Filter, name: str
+) -> None:
+    closed = Note.objects.filter(path__startswith="HR/")
+    closed.update(tags=["payroll"], properties={"salary": "high"}, kind=NoteKind.CODE)
+    assert unknown_filter([filter_], scope_for(library.owner)) == filter_
+    assert name in suggestions_for(filter_, scope_for(library.owner))
+    assert name not in suggestions_for(filter_, scope_for(library.mate))

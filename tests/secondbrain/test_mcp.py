@@ -34,8 +34,9 @@ HEADERS = {"Accept": "application/json, text/event-stream"}
 
 
 @dataclass(frozen=True)
-class Pond:
-    cast: Cast
+class Door:
+    """The product at work on the pond, and the owner's token for it."""
+
     product: LiveProduct
     token: str
 
@@ -48,14 +49,19 @@ class Pond:
 
 
 @pytest.fixture
-def pond(transactional_db: None, tmp_path: Path) -> Iterator[Pond]:
+def pond(transactional_db: None) -> Cast:
     load_presets()
     cast = make_cast()
     write_markdown(cast.vault, "Birds/Heron.md", NOTE)
     write_markdown(cast.foreign_vault, "Secret.md", "# Secret\n\nA heron of others.\n")
+    return cast
+
+
+@pytest.fixture
+def http_door(pond: Cast, tmp_path: Path) -> Iterator[Door]:
     product = LiveProduct(tmp_path)
     product.start("serve")
-    yield Pond(cast, product, create_token(cast.owner))
+    yield Door(product, create_token(pond.owner))
     product.stop()
 
 
@@ -102,30 +108,30 @@ def check(told: dict[str, Any]) -> None:
     assert reply["queries"] == ["What is the grey heron called?"]
 
 
-def test_an_agent_searches_reads_a_section_and_asks_over_http(pond: Pond) -> None:
+def test_an_agent_searches_reads_a_section_and_asks_over_http(pond: Cast, http_door: Door) -> None:
     async def over_http() -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {pond.token}"}
+        headers = {"Authorization": f"Bearer {http_door.token}"}
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            return await use(Client(streamable_http_client(pond.url, http_client=http)))
+            return await use(Client(streamable_http_client(http_door.url, http_client=http)))
 
     check(async_to_sync(over_http)())
-    door = f"Bearer {pond.token}"
-    assert pond.post().status_code == 401
-    assert pond.post(Authorization="Bearer sb_wrong").status_code == 401
-    assert pond.post(Authorization=door).status_code == 200
-    assert pond.post(Authorization=door, Origin=pond.product.url).status_code == 200
-    assert pond.post(Authorization=door, Origin="https://evil.example").status_code == 403
-    assert pond.post(Authorization=door, Host="evil.example").status_code == 400
-    pond.cast.owner.is_active = False
-    pond.cast.owner.save()
-    assert pond.post(Authorization=door).status_code == 401
+    door = f"Bearer {http_door.token}"
+    assert http_door.post().status_code == 401
+    assert http_door.post(Authorization="Bearer sb_wrong").status_code == 401
+    assert http_door.post(Authorization=door).status_code == 200
+    assert http_door.post(Authorization=door, Origin=http_door.product.url).status_code == 200
+    assert http_door.post(Authorization=door, Origin="https://evil.example").status_code == 403
+    assert http_door.post(Authorization=door, Host="evil.example").status_code == 400
+    pond.owner.is_active = False
+    pond.owner.save()
+    assert http_door.post(Authorization=door).status_code == 401
 
 
-def test_an_agent_on_this_machine_uses_the_command(pond: Pond) -> None:
+def test_an_agent_on_this_machine_uses_the_command(pond: Cast) -> None:
     before = set(ApiToken.objects.values_list("pk", flat=True))
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-W", "ignore", str(ROOT / "manage.py"), "mcp", "--user", pond.cast.owner.email],
+        args=["-W", "ignore", str(ROOT / "manage.py"), "mcp", "--user", pond.owner.email],
         env=child_environment(LOG_LEVEL="ERROR"),
         cwd=ROOT,
     )
