@@ -76,6 +76,18 @@ def test_a_conversation_without_a_title_gets_one_from_its_first_question(cast: C
     assert conversation.title == "When did the pump fail?"
 
 
+def test_a_model_is_told_no_earlier_answer_whose_vault_the_asker_lost(cast: Cast) -> None:
+    turn = begin(cast)
+    add_source(turn, cast)
+    end(turn)
+    then = begin(cast, text="And who?", conversation=turn.ids.conversation)
+    assert [m.content for m in then.history] == ["When did the pump fail?", "In March [1]."]
+    end(then, "Ann mended it.")
+    cast.vault.members.filter(user=cast.mate).delete()
+    later = begin(cast, text="And now?", conversation=turn.ids.conversation)
+    assert [m.content for m in later.history] == ["When did the pump fail?", "And who?"]
+
+
 def test_the_history_follows_the_branch_of_the_question(cast: Cast) -> None:
     first = begin(cast)
     end(first, "A poor answer.", status="stopped")
