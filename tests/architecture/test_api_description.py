@@ -17,7 +17,8 @@ from jsonschema import Draft202012Validator
 from chat.core.events import EventType
 from tests.architecture.permissions import ROWS, Row
 from tests.architecture.things import World, make_world
-from tests.cast import Cast
+from tests.cast import make_cast
+from tests.conftest import Written
 from tests.retrieval.library import embed, make_embedding_model, write_note
 
 pytestmark = pytest.mark.django_db
@@ -67,9 +68,14 @@ def strict(schema: Any) -> Any:
     return made
 
 
+@cache
+def strict_components() -> Any:
+    return strict(description()["components"])
+
+
 def check(data: Any, schema: dict[str, Any]) -> None:
     """Fails, naming the place, when `data` is not as `schema` says."""
-    whole = {**strict(schema), "components": strict(description()["components"])}
+    whole = {**strict(schema), "components": strict_components()}
     problems = [
         f"{'/'.join(map(str, each.absolute_path))}: {each.message[:300]}"
         for each in Draft202012Validator(whole).iter_errors(data)
@@ -89,12 +95,19 @@ def described(row: Row, kwargs: dict[str, Any], status: int) -> dict[str, Any]:
     return schema
 
 
-@pytest.fixture
-def world(cast: Cast) -> World:
-    made = make_world(cast)
-    write_note(cast.vault, "Ops/Pumps.md", "# Pumps\n\nThe heron stands by the blue pump.")
-    embed(cast.vault, make_embedding_model())
+@pytest.fixture(scope="module")
+def kept_world(kept_rows: Written) -> World:
+    with kept_rows():
+        made = make_world(make_cast())
+        write_note(made.cast.vault, "Ops/Pumps.md", "# Pumps\n\nThe heron stands by the blue pump.")
+        embed(made.cast.vault, make_embedding_model())
     return made
+
+
+@pytest.fixture
+def world(db: None, kept_world: World) -> World:
+    """The same for every test; what a test does to it is undone."""
+    return kept_world
 
 
 def test_every_address_is_described_with_its_answer() -> None:
