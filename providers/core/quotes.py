@@ -26,6 +26,8 @@ _LEAST_OF_BEST = 0.55
 _HEADING_WEIGHT = 0.4
 _ASKING_HEADING_WEIGHT = 0.8
 _BEFORE_WEIGHT = 0.7
+# Share of the question's weight that makes a heading its answer's.
+_LEAST_OF_A_HEADING = 0.4
 _SHORT_WORD_WEIGHT = 0.25
 _FUNCTION_WORD_WEIGHT = 0.05
 _SHORT_WORD = 3
@@ -188,7 +190,7 @@ class _Measure:
         if first < position:
             for word in self.held[index][first]:
                 shares.setdefault(word, _BEFORE_WEIGHT)
-        own = bool(shares)
+        own = bool(shares) or self._stands_under_the_question(index, position)
         for word, share in self.above[index][position].items():
             shares.setdefault(word, share)
         said = sum(self.weights[word] * share for word, share in shares.items())
@@ -199,6 +201,13 @@ class _Measure:
         coverage = said / total if own else 0.0
         score = score if own else score / 4
         return Candidate(index, sentence.block, first, position, sentence.text, score, coverage)
+
+    def _stands_under_the_question(self, index: int, position: int) -> bool:
+        """Whether the heading right above says so much of the question that a sentence under
+        it needs to share no word with that: an instruction seldom repeats its heading."""
+        (*_, nearest) = ("", *self.told[index][position].headings)
+        said = sum(self.weights[word] for word in _matched(list(self.weights), terms(nearest)))
+        return said >= _LEAST_OF_A_HEADING * sum(self.weights.values())
 
     def _begins(self, index: int, position: int) -> int:
         """Where the quote of a sentence begins."""

@@ -29,13 +29,15 @@ _MARKER = re.compile(
     rf"^\s*(?:>\s?)*\s*(?:{CALLOUT}\s*)?(?:[-*+]\s+|\d{{1,4}}[.)]\s+)?(?:\[[ xX/-]\]\s+)?"
 )
 _CALLOUT_TITLE = re.compile(rf"\s*(?:>\s?)+{CALLOUT}")
+_QUOTED = re.compile(r"\s*>")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"^[\s|:*_=-]*$")
 _FENCE = re.compile(r"^\s*(?:>\s?)*\s*(`{3,}|~{3,})")
 _QUOTE_MARKS = re.compile(r"^\s*(?:>\s?)*")
 # What stands between the header of a table and its rows.
 _DELIMITERS = re.compile(r"^(?=.*\|)\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_CELL_END = re.compile(r"(?<!\\)\|")
+# Not the bar of a wikilink, which Obsidian wants escaped and other programs do not.
+_CELL_END = re.compile(r"(?<!\\)\|(?![^\[\]\n]*\]\])")
 _LIST_ITEM = re.compile(r"^\s*(?:>\s?)*\s*(?:[-*+]|\d{1,4}[.)])\s")
 # The end of a sentence: closing punctuation and a space, or a full stop of a script that
 # writes without spaces. "e.g. this" and "3.5 bar" go on in lower case or with a digit.
@@ -78,6 +80,7 @@ class _Block:
     text: str
     kind: Kind
     headings: tuple[str, ...]
+    is_title: bool = False
 
 
 def sentences(markdown: str) -> list[str]:
@@ -129,9 +132,11 @@ def _blocks(markdown: str) -> list[_Block]:
     rows = _tables(lines)
     blocks: list[_Block] = []
     path: dict[int, str] = {}
+    callout: tuple[str, ...] = ()
     is_open = in_code = False
     for number, line in enumerate(lines):
-        headings = tuple(path.values())
+        callout = callout if _QUOTED.match(line) else ()
+        headings = (*path.values(), *callout)
         if _FENCE.match(line):
             in_code, is_open = not in_code, False
         elif in_code:
@@ -148,9 +153,11 @@ def _blocks(markdown: str) -> list[_Block]:
         elif is_open and not _LIST_ITEM.match(line):
             blocks[-1] = _continued(blocks[-1], line)
         else:
-            blocks.append(_begun(line, headings))
-            # The title of a callout is no beginning of its text.
-            is_open = not (_CALLOUT_TITLE.match(line) and blocks[-1].text)
+            is_title = bool(_CALLOUT_TITLE.match(line))
+            begun = replace(_begun(line, headings), is_title=is_title)
+            callout = (begun.text,) if is_title and begun.text else callout
+            blocks.append(replace(begun, headings=(*path.values(), *callout)))
+            is_open = True
     return blocks
 
 
@@ -173,7 +180,10 @@ def _continued(block: _Block, line: str) -> _Block:
     bare = _MARKER.sub("", line)
     is_more = block.kind is Kind.POINTER and not _POINTERS_ALONE.match(bare.strip())
     kind = Kind.PROSE if is_more else block.kind
-    return replace(block, text=f"{block.text} {plain(bare)}", kind=kind)
+    # The title of a callout says of what its text speaks.
+    is_label = block.is_title and block.text and not block.text.endswith((*".!?…:。！？：",))
+    text = f"{block.text}: {plain(bare)}" if is_label else f"{block.text} {plain(bare)}"
+    return replace(block, text=text, kind=kind, is_title=False)
 
 
 def _tables(lines: list[str]) -> dict[int, str]:

@@ -96,3 +96,18 @@ def test_the_shortlist_has_the_best_by_words_and_one_of_each_first_passage() -> 
         "b 1",
         "b 2",
     ]
+
+
+def test_an_instruction_right_under_what_was_asked_shares_no_word_with_it() -> None:
+    text = "## Before an update\n\nStop the writer.\n\n## After\n\nAn update takes four minutes."
+    asked = "What is done before an update?"
+    grounding = Grounding(asked, (GroundingPassage(1, "Runbook", text, ("Runbook",)),))
+    assert pick_quotes(grounding, candidates_for(grounding))[0].text == "Stop the writer."
+
+
+def test_the_warning_of_a_callout_is_quoted_with_its_title() -> None:
+    text = "## Restore\n\n> [!warning] Before a restore\n> Stop the writer first.\n\nIt takes hours."
+    asked = "What must I do before I restore a backup?"
+    grounding = Grounding(asked, (GroundingPassage(1, "Runbook", text, ("Runbook",)),))
+    first = pick_quotes(grounding, candidates_for(grounding))[0].text
+    assert first == "Before a restore: Stop the writer first."

@@ -17,7 +17,7 @@ from providers.core.sentences import Kind, first_sentence, plain, sentences, spl
         ("一つ。二つ。", ["一つ。", "二つ。"]),
         ("# Title\n\nText\ngoes on.", ["Text goes on."]),
         ("- [x] done\n- [ ] open\n  and more", ["done", "open and more"]),
-        ("> [!note] Beware\n> the dog", ["Beware", "the dog"]),
+        ("> [!note] Beware\n> the dog", ["Beware: the dog"]),
         ("| a | b |\n|---|---|\n| 1 | 2 |", ["1: 2"]),
         ("Key | Act\n--- | :-:\n`j` | down\nk | up\n\nAfter.", ["`j`: down", "k: up", "After."]),
         ("> | a | b |\n> |---|---|\n> | 1 | `x\\|y` |", ["1: `x|y`"]),
@@ -58,11 +58,21 @@ def test_inline_markup_is_taken_off(line: str, expected: str) -> None:
     assert plain(line) == expected
 
 
-def test_the_title_of_a_callout_is_a_sentence_of_its_own() -> None:
-    assert sentences("> [!danger] Never touch it\n> It stays shut\n> all day.") == [
-        "Never touch it",
-        "It stays shut all day.",
+def test_the_title_of_a_callout_says_of_what_its_text_speaks() -> None:
+    """Alone it is half a sentence, and the text without it says of nothing what it says."""
+    stays = "It stays shut all day."
+    callout = "> It stays shut\n> all day. Nobody has a key."
+    nobody = "Nobody has a key."
+    assert sentences(f"> [!danger] The lid\n{callout}") == [f"The lid: {stays}", nobody]
+    assert sentences(f"> [!danger] Never touch it.\n{callout}") == [
+        "Never touch it.",
+        stays,
+        nobody,
     ]
+    assert sentences("> [!tip] The lid\n> - one side\n> - two") == ["The lid", "one side", "two"]
+    told = split(f"# Mill\n> [!danger] The lid\n{callout}\n\nIt grinds.")
+    assert [each.headings for each in told] == [("Mill", "The lid")] * 2 + [("Mill",)]
+    assert sentences("> [!danger] Beware") == ["Beware"]
     assert sentences("> [!note]\n> It stays shut.") == ["It stays shut."]
 
 
