@@ -106,7 +106,9 @@ def test_an_instruction_right_under_what_was_asked_shares_no_word_with_it() -> N
 
 
 def test_the_warning_of_a_callout_is_quoted_with_its_title() -> None:
-    text = "## Restore\n\n> [!warning] Before a restore\n> Stop the writer first.\n\nIt takes hours."
+    text = (
+        "## Restore\n\n> [!warning] Before a restore\n> Stop the writer first.\n\nIt takes hours."
+    )
     asked = "What must I do before I restore a backup?"
     grounding = Grounding(asked, (GroundingPassage(1, "Runbook", text, ("Runbook",)),))
     first = pick_quotes(grounding, candidates_for(grounding))[0].text
