@@ -14,7 +14,7 @@ from django.utils.html import escape
 from retrieval.presenters.results import segments
 from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_note
-from vault.models import Chunk
+from vault.models import Chunk, VaultMember
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +53,13 @@ def test_notes_that_only_come_near_are_told_apart(library: Cast) -> None:
     assert near in text_of(page(library.owner, q="zzqqxx wwvvyy"))
     assert near not in text_of(page(library.owner, q="blue wwvvyy"))
     assert near not in text_of(page(library.owner, q="zzqqxx wwvvyy", mode="semantic"))
+
+
+def test_a_reader_of_no_vault_learns_whom_to_ask(cast: Cast) -> None:
+    VaultMember.objects.filter(user=cast.owner).delete()
+    content = text_of(page(cast.owner, q="pump"))
+    assert "Ask the owner of a vault" in content
+    assert "Try other words" not in content
 
 
 def test_words_of_every_text_are_not_marked(library: Cast) -> None:
