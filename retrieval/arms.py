@@ -233,7 +233,8 @@ async def _search(
     def in_sql() -> _Searched:
         arms = [VectorArm(m, facts.models[m], query=vector) for m, vector in rows.items()]
         found = run_search(query, scope=scope, facts=facts, knobs=knobs, vectors=arms)
-        return _Searched(found, "exact" if facts.is_small else "hnsw", code, bool(arms))
+        path = "signs" if found.by_signs else "exact" if facts.is_small else "hnsw"
+        return _Searched(found, path, code, bool(arms))
 
     def in_memory() -> _Searched:
         limits = {"limit": knobs.depth * _OVERFETCH, "code_limit": code.limit * _OVERFETCH}

@@ -30,6 +30,9 @@ ROWS_A_VISIT = 2 * 72
 # Vectors in an index up to which `ef_search` finds what it should; in a larger one it must look
 # at as many times more: of 200,000 vectors 400 find 0.955, 800 all.
 _LARGE_INDEX = 100_000
+# Up to so many passages all vectors are compared even where signs are kept: signs and what they
+# bring take 20 ms, as long as 30,000 vectors, and for missing nothing twice that is paid.
+_EXACT_BESIDE_SIGNS = 60_000
 # What the vector arm hands over at least.
 _WANTED = 50
 # Counting rows costs a microsecond for ten. Each vault gets its share of the counting, but at
@@ -97,6 +100,8 @@ class ScopeFacts:
     `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `width`: how many times
     `ef_search` the index looks at where it is not. `is_most`: the scope is at least half of all
     there is, as far as the database knows, so that a plan made for any scope is its best one.
+    `is_large`: it is worth comparing all passages by the signs of their vectors, since the index
+    misses more of the nearest the more it holds, and comparing whole vectors takes longer.
     `is_sliver`: it is so small a part of all that its own rows are read, by no index over all
     vaults.
     """
@@ -109,6 +114,7 @@ class ScopeFacts:
     width: float = 1.0
     is_most: bool = False
     is_sliver: bool = False
+    is_large: bool = False
 
     @property
     def chunks(self) -> int:
@@ -182,6 +188,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
         has_trigrams=any(row.has_trigrams for row in counted.values()),
         is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
         width=index_width(sum(known), indexed=indexed) if len(known) == len(sizes) else 1.0,
+        is_large=indexed > _LARGE_INDEX and sum(known) > _EXACT_BESIDE_SIGNS,
         is_most=_KNOWN <= stored <= 2 * sum(known),
         is_sliver=len(known) == len(sizes)
         and sum(known) <= _READABLE

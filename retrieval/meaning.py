@@ -11,6 +11,7 @@ from retrieval.core import meaning_sql, near_notes_sql, sql
 from retrieval.core.sql import fill
 from retrieval.facts import ScopeFacts
 from retrieval.near_notes import NearNote
+from retrieval.near_passages import MOST_LATE, NearPassages
 from vault.fields import Vector, vector_literal
 from vault.staleness import fingerprint
 from vault.vector_index import model_condition, vector_cast, vector_expression
@@ -22,7 +23,8 @@ class VectorArm:
 
     Either `query` (float32 (d,), unit norm) for the database to compare, or `found`: chunk
     ids with their cosines, compared in memory. `notes`: whole notes that are near, whose
-    passages are measured beside what an index finds.
+    passages are measured beside what an index finds. `passages`: what is near by its signs, in
+    place of both.
     """
 
     model: EmbeddingModel
@@ -30,6 +32,7 @@ class VectorArm:
     query: Vector | None = None
     found: tuple[tuple[int, float], ...] = ()
     notes: tuple[NearNote, ...] = ()
+    passages: NearPassages | None = None
 
 
 def meaning_parts(
@@ -103,14 +106,16 @@ def note_rank(vectors: Sequence[VectorArm], facts: ScopeFacts) -> str:
     ranks = ", ".join(
         fill(near_notes_sql.NOTE_RANK, number=number)
         for number, arm in enumerate(vectors)
-        if arm.query is not None
+        if arm.query is not None and arm.passages is None
     )
     return f"CASE WHEN placed.vector_rank IS NOT NULL THEN LEAST({ranks}) END"
 
 
 def uses_index(facts: ScopeFacts, vectors: Sequence[VectorArm]) -> bool:
     """Whether the index of a model is read, and not every vector of the scope."""
-    return not facts.is_small and any(arm.query is not None for arm in vectors)
+    return not facts.is_small and any(
+        arm.query is not None and arm.passages is None for arm in vectors
+    )
 
 
 def _values(arm: VectorArm, number: int) -> dict[str, Any]:
@@ -121,6 +126,10 @@ def _values(arm: VectorArm, number: int) -> dict[str, Any]:
     else:
         values[f"query_{number}"] = vector_literal(arm.query)
         values[f"space_{number}"] = fingerprint(arm.model)
+        if arm.passages is not None:
+            values[f"passages_{number}"] = list(arm.passages.chunk_ids)
+            values[f"passage_vaults_{number}"] = list(arm.passages.vault_ids)
+            values[f"seen_{number}"] = arm.passages.seen
         values[f"notes_{number}"] = [note.note_id for note in arm.notes]
         values[f"note_vaults_{number}"] = [note.vault_id for note in arm.notes]
     return values
@@ -135,13 +144,15 @@ def distance_of(arm: VectorArm, number: int, *, table: str = "v") -> str:
 def _nearest(
     arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int
 ) -> tuple[str, ...]:
-    """What is near: every vector compared, or what the index and whole notes bring."""
+    """What is near: every vector compared, or what signs, or the index and whole notes bring."""
     parts: dict[str, object] = {
         "number": number,
         "condition": model_condition(arm.model, table="v"),
         "distance": distance_of(arm, number),
         "depth": int(depth),
     }
+    if arm.passages is not None:
+        return (fill(meaning_sql.NEAREST_BY_SIGNS, **parts, late=MOST_LATE),)
     filtered = fill(meaning_sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
     if facts.is_small:
         # The planner takes HNSW even for 182 rows: an expression hides the index.

@@ -27,12 +27,13 @@ from retrieval.core.query import (
     sections_meant,
 )
 from retrieval.core.sql import fill
-from retrieval.core.types import MOST_EF_SEARCH, Candidate, Knobs, Mode
+from retrieval.core.types import EF_SEARCH, MOST_EF_SEARCH, Candidate, Knobs, Mode
 from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
 from retrieval.filters import barred_parts, note_condition
 from retrieval.meaning import VectorArm, meaning_parts, note_rank, uses_index
 from retrieval.near_notes import near_notes
+from retrieval.near_passages import near_passages
 from retrieval.paths import code_parts, code_path
 from retrieval.ranking import ranked_parts
 from vault.core.lexical import other_spellings, query_tokens, words_joined
@@ -57,7 +58,8 @@ class Found:
 
     `mended` is the spelling that was corrected ("typed → taken"), `terms` the lexemes that
     were looked for, `share` how much of the question, by idf, the best keyword hit holds. `notes`
-    is how many whole notes were near by their signs, where the index was asked.
+    is how many whole notes were near by their signs, where the index was asked. `by_signs`:
+    passages were compared by their signs in its place.
     """
 
     candidates: tuple[Candidate, ...]
@@ -65,6 +67,7 @@ class Found:
     terms: tuple[str, ...] = ()
     share: float = 0.0
     notes: int = 0
+    by_signs: bool = False
 
 
 def run_search(
@@ -79,15 +82,15 @@ def run_search(
 
     Raises django.db.OperationalError when it takes longer than TIMEOUT_MS.
     """
-    if uses_index(facts, vectors) and knobs.note_vectors:
-        vectors = [_with_notes(arm) for arm in vectors]
+    narrows = bool(query.narrows or scope.rules)
+    vectors = [_with_near(arm, facts, knobs, narrows=narrows) for arm in vectors]
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
     # What filters, phrases and excluded words make of the statement comes once. A plan for any
     # scope reads the rows of all vaults where those of a few would do; that of a sliver names
     # no index but those of its vaults.
-    keeps = (facts.is_most or facts.is_sliver) and not (query.narrows or scope.rules)
+    keeps = (facts.is_most or facts.is_sliver) and not narrows
     with transaction.atomic(), keeping_cursor() if keeps else connection.cursor() as cursor:
         _set_local(
             cursor,
@@ -100,14 +103,26 @@ def run_search(
     mended, terms, share = rows[0][-3:] if rows else ((), (), 0)
     found = tuple(map(_candidate, rows))
     notes = sum(len(arm.notes) for arm in vectors)
-    return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0), notes)
+    by_signs = any(arm.passages is not None for arm in vectors)
+    return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0), notes, by_signs)
 
 
-def _with_notes(arm: VectorArm) -> VectorArm:
-    """`arm` with the whole notes that are near, where the database compares."""
+def _with_near(arm: VectorArm, facts: ScopeFacts, knobs: Knobs, *, narrows: bool) -> VectorArm:
+    """`arm` with what is near by signs, where the database compares: passages of a large
+    scope, or whole notes beside what an index finds.
+
+    Of what signs bring filters might leave nothing; and who sets `ef_search` means the index.
+    """
     if arm.query is None:
         return arm
-    return replace(arm, notes=near_notes(arm.query, model=arm.model, vault_ids=arm.vault_ids))
+    asked: dict[str, Any] = {"model": arm.model, "vault_ids": arm.vault_ids}
+    if facts.is_large and not narrows and knobs.ef_search == EF_SEARCH:
+        passages = near_passages(arm.query, chunks=facts.chunks, **asked)
+        if passages is not None:
+            return replace(arm, passages=passages)
+    if facts.is_small or not knobs.note_vectors:
+        return arm
+    return replace(arm, notes=near_notes(arm.query, **asked))
 
 
 def search_statement(

@@ -143,6 +143,9 @@ else:
 if env.bool("DATABASE_KEEPS_STATEMENTS", default=True):
     _database["OPTIONS"].setdefault("prepare_threshold", 5)
 
+# Passages whose vectors each process keeps by their signs, 65 bytes each with 384 numbers.
+SEARCH_KEPT_PASSAGES = env.int("SEARCH_KEPT_PASSAGES", default=2_000_000)
+
 CHANNEL_LAYERS = {
     "default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 2000}}
 }

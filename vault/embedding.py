@@ -304,12 +304,14 @@ class _Run:
                 for chunk in chunks
                 if alive.get(chunk.pk) == chunk.embed_hash
             ]
-            ChunkVector.objects.bulk_create(
-                rows,
-                update_conflicts=True,
-                unique_fields=["embedding_model", "vault", "chunk"],
-                update_fields=["embed_hash", "fingerprint", "vector"],
-            )
+            # A new row and no change of the old one: whoever kept the vectors up to an id
+            # (retrieval/near_passages.py) sees by its id that there is another.
+            ChunkVector.objects.filter(
+                embedding_model=self.model,
+                vault_id=self.vault_id,
+                chunk_id__in=[row.chunk_id for row in rows],
+            ).delete()
+            ChunkVector.objects.bulk_create(rows)
         return len(rows)
 
     def _vectors_of_equal_text(self, chunks: Sequence[Chunk]) -> dict[str, np.ndarray]:

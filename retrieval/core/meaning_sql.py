@@ -49,6 +49,24 @@ narrow_{number} AS MATERIALIZED (
         AND v.vault_id = ANY(%(vaults_{number})s) AND {filtered}
     ORDER BY {distance} LIMIT {depth})
 )"""
+# Those that seem near by their signs, and every vector that was written since the signs were
+# read: a step by a key each. Both may bring the same.
+NEAREST_BY_SIGNS = """
+near_{number} AS MATERIALIZED (
+    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
+    FROM unnest(%(passages_{number})s::bigint[], %(passage_vaults_{number})s::bigint[])
+        AS near(chunk_id, vault_id)
+    JOIN vault_chunkvector v ON {condition}
+        AND v.vault_id = near.vault_id AND v.chunk_id = near.chunk_id
+    UNION
+    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
+    FROM generate_series(%(seen_{number})s::bigint + 1, LEAST(
+        %(seen_{number})s::bigint + {late}, (SELECT last_value FROM vault_chunkvector_id_seq)
+    )) AS late(id)
+    JOIN vault_chunkvector v ON v.id = late.id AND {condition}
+        AND v.vault_id = ANY(%(vaults_{number})s)
+    ORDER BY distance LIMIT {depth}
+)"""
 # The vector of a text that was rewritten since (another hash), or of another make of the
 # model, is dropped.
 CURRENT = """

@@ -118,6 +118,19 @@ def test_a_note_vector_is_the_mean_of_its_chunks_and_follows_them(
     assert NoteVector.objects.get().vector == pytest.approx(expected(), abs=2e-3)
 
 
+def test_another_vector_of_a_passage_is_another_row(folder: Folder, backend: Scripted) -> None:
+    """Who kept the vectors up to an id learns of it by the id."""
+    fill(folder, 2)
+    embed(folder, backend)
+    [first, second] = Chunk.objects.order_by("pk")
+    before = dict(ChunkVector.objects.values_list("chunk_id", "pk"))
+    Chunk.objects.filter(pk=first.pk).update(content="Other words.", embed_hash="other")
+    embed(folder, backend)
+    after = dict(ChunkVector.objects.values_list("chunk_id", "pk"))
+    assert after[first.pk] > max(before.values())
+    assert after[second.pk] == before[second.pk]
+
+
 def test_two_runs_of_one_vault_cannot_pay_twice(
     folder: Folder, backend: Scripted, transactional_db: None
 ) -> None:
