@@ -19,7 +19,7 @@ from threading import Lock, Thread
 
 import numpy as np
 from django.conf import settings
-from django.db import connection
+from django.db import Error, connection
 from numpy.typing import NDArray
 
 from providers.models import EmbeddingModel
@@ -145,7 +145,7 @@ def _read(model: EmbeddingModel, vault_ids: tuple[int, ...]) -> None:
     """The thread. What fails is tried again a minute later; until then the index is asked."""
     try:
         keep_passages(model, vault_ids)
-    except Exception:
+    except Error:
         logger.exception("signs_not_read")
     finally:
         connection.close()
