@@ -8,74 +8,27 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+from retrieval.core.date_words import (
+    AFTER_UNIT,
+    DAYS_AGO,
+    EMPTY,
+    LAST,
+    NUMBER_OF,
+    QUARTER_OF,
+    THIS,
+    UNIT_OF,
+    UNSPACED_DAYS,
+    WEEKDAY_OF,
+    any_of,
+)
+from vault.core.months import MONTH_OF
+
 # Numbers beyond this are no time that notes go back to, and overflow dates.
 _MOST_BACK = 5000
 # 14.3.26 may as well be a version: only years about now are read from two digits.
 _SHORT_YEARS_BACK, _SHORT_YEARS_AHEAD = 15, 2
 _VERSION = re.compile(r"(?:\bv|version|release|build|==?)\s*$", re.IGNORECASE)
-_MONTHS = (
-    "january jan januar jänner janvier enero gennaio январь января январе січень січня січні",
-    "february feb februar février febrero febbraio февраль февраля феврале лютий лютого лютому",
-    "march mar märz mars marzo март марта марте березень березня березні",
-    "april apr avril abril aprile апрель апреля апреле квітень квітня квітні",
-    "may mai mayo maggio май мая мае травень травня травні",
-    "june jun juni juin junio giugno июнь июня июне червень червня червні",
-    "july jul juli juillet julio luglio июль июля июле липень липня липні",
-    "august aug août agosto август августа августе серпень серпня серпні",
-    (
-        "september sep sept septembre septiembre settembre сентябрь сентября сентябре вересень "
-        "вересня вересні"
-    ),
-    "october oct oktober okt octobre octubre ottobre октябрь октября октябре жовтень жовтня жовтні",
-    "november nov novembre noviembre ноябрь ноября ноябре листопад листопада листопаді",
-    (
-        "december dec dezember dez décembre diciembre dicembre декабрь декабря декабре грудень "
-        "грудня грудні"
-    ),
-)
-_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_WEEKDAYS = (
-    "monday montag lundi lunes понедельник понедельника",
-    "tuesday dienstag mardi martes вторник вторника",
-    "wednesday mittwoch mercredi miércoles среда среду среды",
-    "thursday donnerstag jeudi jueves четверг четверга",
-    "friday freitag vendredi viernes пятница пятницу пятницы",
-    "saturday samstag sonnabend samedi sábado суббота субботу субботы",
-    "sunday sonntag dimanche domingo воскресенье воскресенья",
-)
-_WEEKDAY_OF = {name: number for number, names in enumerate(_WEEKDAYS) for name in names.split()}
-_UNITS = {
-    "day": "day days tag tage tagen jour jours día días dia dias день дня дней дні днів",
-    "week": "week weeks woche wochen semaine semaines semana semanas неделя неделю неделе недели "
-    "недель тиждень тижня тижні",
-    "month": "month months monat monate monaten monats mois mes meses месяц месяца месяце месяцев "
-    "місяць місяця місяці",
-    "quarter": "quarter quarters quartal trimestre квартал квартале кварталі",
-    "year": "year years jahr jahre jahren année années an ans año años год года году лет рік року "
-    "році",
-}
-_UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names.split()}
-_DAYS_AGO = {
-    "today": 0, "heute": 0, "hoy": 0, "сегодня": 0, "сьогодні": 0, "今天": 0, "今日": 0,
-    "yesterday": 1, "gestern": 1, "ayer": 1, "вчера": 1, "вчора": 1, "昨天": 1, "昨日": 1,
-    "vorgestern": 2, "anteayer": 2, "позавчера": 2, "前天": 2,
-}  # fmt: skip
 _WORD = re.compile(r"\w+")
-# Words around a time that say nothing about a subject.
-_EMPTY_WORDS = """
-    a about all and any at did do does done everything for from happened happen have i in is list
-    me my new note notes of on our show something that the there these things to up us was we were
-    what whats which with wrote written
-    alles alle am aus das dem den der die es gab geschah gibt haben hat ich ihr im in ist los
-    meine neu neues notizen passierte passiert über vom von war waren was wir wurde zu
-    что было были есть за заметки заметка из и какие какая мы на о об произошло с случилось у я
-    що були було за нотатки нотатка які ми на про сталося
-    ai avons de des du en est eu fait il la le les nous notes qu que quoi s sont un une y à
-    de del el en es fue ha hay he hemos hicimos la las los mis nota notas pasó que qué se un una
-    笔记 的 有 什么 什麼 有什么
-"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-_CJK_WORDS = ("今天", "今日", "昨天", "昨日", "前天")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +67,7 @@ def asks_for_days_alone(text: str, *, today: date) -> bool:
     rest = text
     for each in ranges:
         rest = rest.replace(each.words, " ")
-    return bool(ranges) and all(word.casefold() in _EMPTY for word in _WORD.findall(rest))
+    return bool(ranges) and all(word.casefold() in EMPTY for word in _WORD.findall(rest))
 
 
 _Days = tuple[date, date]
@@ -129,7 +82,9 @@ def _safely(meaning: _Meaning, match: re.Match[str], today: date) -> _Days | Non
 
 
 def _number(match: re.Match[str], name: str) -> int:
-    return int(match[name])
+    """A number in digits or in a word."""
+    said = match[name].casefold()
+    return NUMBER_OF.get(said) or int(said)
 
 
 def _full_date(match: re.Match[str], _today: date) -> _Days:
@@ -162,7 +117,7 @@ def _year_of(match: re.Match[str], today: date) -> int | None:
 
 
 def _named_date(match: re.Match[str], today: date) -> _Days | None:
-    month = _MONTH_OF[match["month"].casefold()]
+    month = MONTH_OF[match["month"].casefold()]
     year = match["y"]
     day = date(int(year) if year else today.year, month, _number(match, "d"))
     if not year and day > today:
@@ -172,17 +127,43 @@ def _named_date(match: re.Match[str], today: date) -> _Days | None:
 
 def _month_of_year(match: re.Match[str], _today: date) -> _Days:
     groups = match.groupdict()
-    month = int(groups["m"]) if groups.get("m") else _MONTH_OF[groups["month"].casefold()]
+    month = int(groups["m"]) if groups.get("m") else MONTH_OF[groups["month"].casefold()]
     return _month(_number(match, "y"), month)
 
 
 def _month_alone(match: re.Match[str], today: date) -> _Days:
-    month = _MONTH_OF[match["month"].casefold()]
+    month = MONTH_OF[match["month"].casefold()]
+    return _month(today.year if month <= today.month else today.year - 1, month)
+
+
+def _month_and_day(match: re.Match[str], today: date) -> _Days:
+    """Of this year, or the last one where that day is still to come."""
+    day = date(today.year, _number(match, "m"), _number(match, "d"))
+    if day > today:
+        day = date(today.year - 1, day.month, day.day)
+    return day, day
+
+
+def _month_number(match: re.Match[str], today: date) -> _Days:
+    month = _number(match, "m")
     return _month(today.year if month <= today.month else today.year - 1, month)
 
 
 def _quarter_of_year(match: re.Match[str], _today: date) -> _Days:
-    return _quarter(_number(match, "y"), _number(match, "q"))
+    quarter = QUARTER_OF.get(match["q"].casefold()) or _number(match, "q")
+    return _quarter(_number(match, "y"), quarter)
+
+
+def _week_of_year(match: re.Match[str], today: date) -> _Days:
+    """A week by its number (ISO 8601); without a year the last one of that number."""
+    number = _number(match, "w")
+    if match["y"]:
+        first = date.fromisocalendar(int(match["y"]), number, 1)
+    else:
+        first = date.fromisocalendar(today.isocalendar().year, number, 1)
+        if first > today:
+            first = date.fromisocalendar(today.isocalendar().year - 1, number, 1)
+    return first, first + timedelta(days=6)
 
 
 def _year_alone(match: re.Match[str], _today: date) -> _Days:
@@ -191,7 +172,12 @@ def _year_alone(match: re.Match[str], _today: date) -> _Days:
 
 
 def _day_word(match: re.Match[str], today: date) -> _Days:
-    day = today - timedelta(days=_DAYS_AGO[match["day"].casefold()])
+    day = today - timedelta(days=DAYS_AGO[match["day"].casefold()])
+    return day, day
+
+
+def _yesterday(_match: re.Match[str], today: date) -> _Days:
+    day = today - timedelta(days=1)
     return day, day
 
 
@@ -201,22 +187,35 @@ def _before_yesterday(_match: re.Match[str], today: date) -> _Days:
 
 
 def _last_weekday(match: re.Match[str], today: date) -> _Days:
-    back = (today.weekday() - _WEEKDAY_OF[match["weekday"].casefold()]) % 7 or 7
+    back = (today.weekday() - WEEKDAY_OF[match["weekday"].casefold()]) % 7 or 7
     day = today - timedelta(days=back)
     return day, day
 
 
+def _weekday_of_last_week(match: re.Match[str], today: date) -> _Days:
+    day = _unit("week", 1, today)[0] + timedelta(days=WEEKDAY_OF["周" + match["weekday"]])
+    return day, day
+
+
+def _last_year(_match: re.Match[str], today: date) -> _Days:
+    return _unit("year", 1, today)
+
+
+def _this_year(_match: re.Match[str], today: date) -> _Days:
+    return _unit("year", 0, today)
+
+
 def _last_unit(match: re.Match[str], today: date) -> _Days:
-    return _unit(_UNIT_OF[match["unit"].casefold()], 1, today)
+    return _unit(UNIT_OF[match["unit"].casefold()], 1, today)
 
 
 def _this_unit(match: re.Match[str], today: date) -> _Days:
-    return _unit(_UNIT_OF[match["unit"].casefold()], 0, today)
+    return _unit(UNIT_OF[match["unit"].casefold()], 0, today)
 
 
 def _last_many(match: re.Match[str], today: date) -> _Days | None:
     many = _number(match, "n")
-    unit = _UNIT_OF[match["unit"].casefold()]
+    unit = UNIT_OF[match["unit"].casefold()]
     return None if many > _MOST_BACK else (_back(unit, many, today), today)
 
 
@@ -224,7 +223,7 @@ def _ago(match: re.Match[str], today: date) -> _Days | None:
     many = _number(match, "n")
     if many > _MOST_BACK:
         return None
-    unit = _UNIT_OF[match["unit"].casefold()]
+    unit = UNIT_OF[match["unit"].casefold()]
     if unit == "day":
         day = today - timedelta(days=many)
         return day, day
@@ -276,52 +275,86 @@ def _rules() -> Iterator[tuple[re.Pattern[str], tuple[_Meaning, ...]]]:
     ):
         yield re.compile(rf"(?<![\w/-])(?:{text})(?!\w)"), meanings
     yield from ((pattern, (meaning,)) for pattern, meaning in _rules_of_words())
-    # Chinese and Japanese have no spaces around words.
-    year = r"(?P<y>(?:19|20)\d\d)"
-    yield re.compile(rf"{year}年(?P<m>1?\d)月(?P<d>[0-3]?\d)日"), (_full_date,)
-    yield re.compile(rf"{year}年(?P<m>1?\d)月"), (_month_of_year,)
-    yield re.compile(rf"{year}年"), (_year_alone,)
-    yield re.compile(rf"(?P<day>{'|'.join(_CJK_WORDS)})"), (_day_word,)
+    yield from ((re.compile(text), (meaning,)) for text, meaning in _rules_without_spaces())
+
+
+def _rules_without_spaces() -> Iterator[tuple[str, _Meaning]]:
+    """Chinese, Japanese and Korean have no spaces around words, or endings behind them."""
+    year, day = r"(?P<y>(?:19|20)\d\d)\s?[年년]\s?", r"(?P<d>[0-3]?\d)\s?[日号號일]"
+    month, unit = r"(?P<m>[01]?\d)\s?[月월]\s?", "(?P<unit>个?月|個月|周|週|星期|礼拜|季度|주|달)"
+    number = r"(?P<n>\d+|[一二两兩三四五六七八九十])\s?"
+    units = "(?P<unit>天|日|周|週間?|星期|礼拜|个月|個月|[ヶか]月|年|일|주|개월|년)"
+    yield rf"{year}{month}{day}", _full_date
+    yield rf"{year}第?(?P<q>[1-4]|[一二三四])季度", _quarter_of_year
+    yield rf"{year}{month}", _month_of_year
+    yield rf"(?:{year})?第(?P<w>[0-5]?\d)[周週]", _week_of_year
+    yield rf"{year}", _year_alone
+    yield rf"(?<!\d){month}{day}", _month_and_day
+    yield r"(?<!\d)(?P<m>1[0-2]|[1-9])[月월](?!\w*[前间間])", _month_number
+    yield r"(?:上|上个|上個)(?:周|週|星期|礼拜)(?P<weekday>[一二三四五六日])", _weekday_of_last_week
+    yield rf"(?:上|上个|上個|先|지난\s?){unit}", _last_unit
+    yield rf"(?:这|這|这个|這個|本|今|이번\s?){unit}", _this_unit
+    yield rf"(?:过去|過去|最近|近|지난|최근)\s?{number}{units}", _last_many
+    yield rf"{number}{units}\s?(?:之?前|以前|전)", _ago
+    yield "去年|昨年|작년", _last_year
+    yield "今年|本年|올해", _this_year
+    yield f"(?P<day>{any_of(UNSPACED_DAYS)})", _day_word
 
 
 def _rules_of_words() -> Iterator[tuple[re.Pattern[str], _Meaning]]:
-    year, day = r"(?P<y>(?:19|20)\d\d)", r"(?P<d>[0-3]?\d)"
-    month = rf"(?P<month>{_any(_MONTH_OF)})\.?"
-    unit, weekday = rf"(?P<unit>{_any(_UNIT_OF)})", rf"(?P<weekday>{_any(_WEEKDAY_OF)})"
-    last = (
-        r"last|past|previous|letzte[nmrs]?|vergangene[nmrs]?|vorige[nmrs]?|прошл\w+|минул\w+|"
-        r"последн\w+|останн\w+|últim[oa]s?"
-    )
-    this = r"this|current|diese[nmrs]?|cette|ce|est[ea]|эт\w+|текущ\w+|цьо\w+"
-    in_ = r"(?:in|during|of|since|im|seit|en|au|в|во|с|за|у)"
-    for text, meaning in (
-        (rf"{year}-(?P<m>[01]\d)-(?P<d>[0-3]\d)", _full_date),
-        (rf"{day}(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{month}(?:,?\s+(?:de\s+)?{year})?",
-         _named_date),
-        (rf"{month}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?(?!\d)", _named_date),
-        (rf"{month}\s+(?:of\s+|de\s+)?{year}", _month_of_year),
-        (rf"{year}-(?P<m>[01]\d)(?![-\d])", _month_of_year),
-        (rf"Q(?P<q>[1-4])\s*/?\s*{year}", _quarter_of_year),
-        (r"(?:day before yesterday|avant-hier)", _before_yesterday),
-        (rf"(?:(?:the|les|los|las)\s+)?(?:{last}|les)\s+(?P<n>\d+)\s+(?:derni\w+\s+|últim\w+\s+)?{unit}",
-         _last_many),
-        (rf"(?P<n>\d+)\s+{unit}\s+(?:ago|назад|тому)", _ago),
-        (rf"(?:vor|hace|il y a)\s+(?P<n>\d+)\s+{unit}", _ago),
-        (rf"(?:{last})\s+{unit}", _last_unit),
-        (rf"{unit}\s+(?:derni[eè]re?|pasad[oa])", _last_unit),
-        (rf"(?:{this})\s+{unit}", _this_unit),
-        (rf"(?:{last})\s+{weekday}", _last_weekday),
-        (rf"{in_}\s+{month}", _month_alone),
-        (rf"{in_}\s+{year}(?:\s+(?:году|года|году|році))?(?![-./]\d)", _year_alone),
-        (rf"{year}\s+(?:году|года|год|році|року)", _year_alone),
-        (rf"(?P<day>{_any(set(_DAYS_AGO) - set(_CJK_WORDS))})", _day_word),
-    ):  # fmt: skip
+    for text, meaning in (*_rules_of_dates(), *_rules_of_looking_back()):
         yield re.compile(rf"(?<![\w/-])(?:{text})(?!\w)", re.IGNORECASE), meaning
 
 
-def _any(names: Iterator[str] | dict[str, int] | dict[str, str] | set[str]) -> str:
-    """One of `names`, the longest that fits."""
-    return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+def _rules_of_dates() -> tuple[tuple[str, _Meaning], ...]:
+    """Days, weeks, months and quarters that are named."""
+    year, day = r"(?P<y>(?:19|20)\d\d)", r"(?P<d>[0-3]?\d)"
+    month = rf"(?P<month>{any_of(MONTH_OF)})\.?"
+    quarter = r"quarter|quartal|trimestre|kwartał\w*|квартал\w*"
+    week = r"(?:calendar\s+)?week|KW|CW|WK|kalenderwoche|неделя|тиждень|semaine|semana|settimana"
+    return (
+        (rf"{year}-(?P<m>[01]?\d)-(?P<d>[0-3]?\d)", _full_date),
+        (rf"{day}(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{month}(?:,?\s+(?:de\s+)?{year})?",
+         _named_date),
+        (rf"{year}\.?\s+{month}\s+{day}\.?", _named_date),
+        (rf"{month}\s+{day}(?:st|nd|rd|th)?(?:,?\s+{year})?(?!\d)", _named_date),
+        (rf"{month}\s+(?:of\s+|de\s+)?{year}", _month_of_year),
+        (rf"{year}-(?P<m>[01]\d)(?![-\d])", _month_of_year),
+        (rf"(?P<m>0?[1-9]|1[0-2])/{year}(?![/\d])", _month_of_year),
+        (rf"[QT](?P<q>[1-4])\s*[/-]?\s*{year}", _quarter_of_year),
+        (rf"{year}\s*[/-]?\s*Q(?P<q>[1-4])", _quarter_of_year),
+        ((rf"(?P<q>[1-4]|{any_of(QUARTER_OF)})[.-]?(?:й|го)?\s+(?:{quarter})\s+"
+         rf"(?:of\s+|de\s+|von\s+)?{year}"), _quarter_of_year),
+        (rf"{year}-?W(?P<w>[0-5]\d)", _week_of_year),
+        (rf"(?:{week})\s*(?P<w>[0-5]?\d)(?:\s*[/,]?\s*(?:of\s+|de\s+)?{year})?(?!\d)",
+         _week_of_year),
+    )  # fmt: skip
+
+
+def _rules_of_looking_back() -> tuple[tuple[str, _Meaning], ...]:
+    """Times as seen from today, and years and months that are named alone."""
+    year, month = r"(?P<y>(?:19|20)\d\d)", rf"(?P<month>{any_of(MONTH_OF)})\.?"
+    unit, weekday = rf"(?P<unit>{any_of(UNIT_OF)})", rf"(?P<weekday>{any_of(WEEKDAY_OF)})"
+    number = rf"(?P<n>\d+|{any_of(NUMBER_OF)})"
+    in_ = r"(?:in|during|of|since|im|seit|en|au|em|we?|ve?|в|во|с|за|у)"
+    return (
+        (r"(?:day before yesterday|avant-hier|l'altro ieri)", _before_yesterday),
+        ((rf"(?:(?:the|les|los|las|gli|le|nos|na|nas|i)\s+)?(?:{LAST}|les)\s+{number}\s+"
+         rf"(?:derni\w+\s+|últim\w+\s+)?{unit}"), _last_many),
+        (rf"{number}\s+{unit}\s+(?:ago|назад|тому|fa|atrás|geleden|temu)", _ago),
+        (rf"(?:vor|hace|il y a|há|před)\s+{number}\s+{unit}", _ago),
+        (rf"(?:{LAST})\s+{unit}", _last_unit),
+        (rf"{unit}\s+(?:{AFTER_UNIT})", _last_unit),
+        (rf"(?:{THIS})\s+{unit}", _this_unit),
+        (rf"(?:{LAST})\s+{weekday}", _last_weekday),
+        (rf"{weekday}\s+(?:{AFTER_UNIT})", _last_weekday),
+        (rf"{in_}\s+{month}", _month_alone),
+        (rf"{in_}\s+{year}(?:\s+(?:году|года|год|році))?(?![-./]\d)", _year_alone),
+        (rf"{year}\s+(?:году|года|год|році|року)", _year_alone),
+        # In German it is "here".
+        (r"hier\s+(?:soir|matin)|(?<=['’])hier|(?<=fait\s)hier|\A\s*hier\W*\Z", _yesterday),
+        (rf"(?P<day>{any_of(set(DAYS_AGO) - set(UNSPACED_DAYS))})", _day_word),
+    )  # fmt: skip
 
 
 _RULES = tuple(_rules())
