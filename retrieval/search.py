@@ -180,8 +180,8 @@ async def _text_arm(
         reason = _("Keywords found enough.")
     elif not plan.facts.is_readable:
         reason = _("Too much text here to read it all.")
-    elif query.phrases or query.excludes:
-        reason = _("Phrases and excluded words are for the other arms.")
+    elif query.excludes:
+        reason = _("Excluded words are for the other arms.")
     if reason:
         return _InText((), Arm("text", ran=False, reason=reason))
     candidates = await in_database(find_in_text, query, scope=scope, limit=wanted)

@@ -182,13 +182,14 @@ def search_statement(
 def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candidate, ...]:
     """Notes whose title, path or body holds the query as typed, names first.
 
-    For what has no lexemes (a stop word that is a name) or is part of a word. Reads bodies:
-    for scopes that are small. Text of one or two characters must be a word of its own.
+    For what has no lexemes (a stop word that is a name, a phrase of such) or is part of a word;
+    of a query with phrases, these. Reads bodies: for scopes that are small. Text of one or two
+    characters must be a word of its own.
     """
     text = query.text
     if not query.is_findable:
         return ()
-    pattern = rf"\m{phrase_pattern(text)}\M"
+    pattern = phrase_pattern(query.phrases[0]) if query.phrases else rf"\m{phrase_pattern(text)}\M"
     allowed, values = note_condition(query.filters, scope)
     values |= {
         "vaults": list(scope.vault_ids),
@@ -197,7 +198,10 @@ def find_in_text(query: ParsedQuery, *, scope: Scope, limit: int) -> tuple[Candi
         "like": like_pattern(text),
         "limit": int(limit),
     }
-    condition = sql.WHOLE_WORD if len(text) < 3 and text.isascii() else sql.ANYWHERE
+    phrases = [fill(sql.HAS_PHRASE, number=number) for number, _ in enumerate(query.phrases)]
+    values |= {f"phrase_{n}": phrase_pattern(said) for n, said in enumerate(query.phrases)}
+    anywhere = sql.WHOLE_WORD if len(text) < 3 and text.isascii() else sql.ANYWHERE
+    condition = " AND ".join(phrases) or anywhere
     with transaction.atomic(), connection.cursor() as cursor:
         _set_local(cursor, uses_index=False)
         cursor.execute(
@@ -230,7 +234,7 @@ def _set_local(
     }
     if mends:
         # `%` uses the trigram index down to this; its own 0.3 reads eight times as many rows.
-        settings["pg_trgm.similarity_threshold"] = str(keyword_sql.NEAR)
+        settings["pg_trgm.similarity_threshold"] = str(keyword_sql.NEAR_BY_A_LETTER)
     if uses_index:
         settings["hnsw.ef_search"] = str(min(least_ef, MOST_EF_SEARCH))
         settings["hnsw.iterative_scan"] = "relaxed_order"
@@ -290,7 +294,14 @@ def _words(*, mends: bool, in_folders: bool) -> str:
         held = fill(
             keyword_sql.HELD_IN_FOLDERS, quoted=sql.quoted("word.lexeme"), chunks=sql.ALLOWED_CHUNKS
         )
-    near = fill(keyword_sql.MENDED, near=keyword_sql.NEAR, held=held)
+    near = fill(
+        keyword_sql.MENDED,
+        near=keyword_sql.NEAR,
+        near_but_end=keyword_sql.NEAR_BUT_END,
+        slip=keyword_sql.SLIP,
+        shortest=keyword_sql.SHORTEST,
+        held=held,
+    )
     return fill(
         keyword_sql.ASKED,
         counted=fill(counted, quoted=sql.quoted("asked.lexeme"), chunks=sql.ALLOWED_CHUNKS),

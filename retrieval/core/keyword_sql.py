@@ -23,8 +23,12 @@ ALONE = 0.6
 POOL = 1_000
 # Rows of the rarest word alone, where words that stand together bring too few.
 FILLING = 1_000
-# A typo takes its nearest word from this similarity on (pg_trgm).
-NEAR = 0.5
+# A typo takes its nearest word from this similarity on (pg_trgm), one that differs at its end
+# from the next; a single letter may make more of a short word, and is looked for down to the
+# third. What one letter makes of a word is as likely as that.
+NEAR, NEAR_BUT_END, NEAR_BY_A_LETTER, SLIP = 0.5, 0.7, 0.4, 0.9
+# Letters of a stem that a typo can be told in.
+SHORTEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,30 +143,71 @@ HELD_IN_FOLDERS = """EXISTS (SELECT 1 FROM vault_chunk c
     WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
 
 # A word of five letters or more that nothing holds in any form takes the nearest word that
-# the scope has: the vocabulary of other vaults must not show. One slip changes the length by
-# one letter at most, and a word of another language is no slip of this one: German `Notizen`
-# is not `notice`, whose stem is `notic`.
+# the scope has: the vocabulary of other vaults must not show. A word of another language is no
+# slip of this one: German `Notizen` is not `notice`, whose stem is `notic`.
+# unknown: those words, and how each is written without one of its letters, or with two of them
+#   the other way round: trigrams see little of what such a slip leaves.
+# alike: by trigrams, where as many letters stand in it but for one; all but the end of a long
+#   word; a letter more, less or another (`slip`); in languages without a stemmer another ending.
 MENDED = """
     SELECT DISTINCT ON (unknown.position) unknown.word AS typed, near.lexeme, near.df,
         near.likeness
     FROM (
-        SELECT words.position, words.word
+        SELECT words.position, words.word, (
+            SELECT array_agg(DISTINCT slip) FROM generate_series(1, length(words.word)) AS at
+            CROSS JOIN LATERAL unnest(ARRAY[
+                overlay(words.word PLACING '' FROM at FOR 1),
+                left(words.word, at - 1) || substr(words.word, at + 1, 1)
+                    || substr(words.word, at, 1) || substr(words.word, at + 2)
+            ]) AS slip WHERE slip <> words.word
+        ) AS slips
         FROM words JOIN forms USING (position) LEFT JOIN counted USING (lexeme)
         WHERE NOT words.is_stop AND length(words.word) >= 5
             AND words.word ~ '^[[:alpha:]]+$'
         GROUP BY words.position, words.word HAVING COALESCE(max(counted.df), 0) = 0
     ) AS unknown
-    JOIN (SELECT DISTINCT position, lexeme FROM forms) AS forms USING (position)
     CROSS JOIN LATERAL (
-        SELECT word.lexeme, sum(f.chunks)::float AS df,
-            similarity(word.lexeme, forms.lexeme) AS likeness
-        FROM vault_lexeme word
+        SELECT word.lexeme, sum(f.chunks)::float AS df, {slip} AS likeness
+        FROM (
+            SELECT DISTINCT parts.lexeme FROM unnest(unknown.slips) AS slip
+            CROSS JOIN (SELECT DISTINCT config FROM forms) AS chosen
+            CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, slip)) AS parts
+        ) AS meant
+        JOIN vault_lexeme word ON word.lexeme = meant.lexeme
         JOIN vault_lexemefrequency f
             ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
             AND f.text_config <> ALL(%(foreign)s)
-        WHERE word.lexeme %% forms.lexeme AND similarity(word.lexeme, forms.lexeme) >= {near}
-            AND abs(length(word.lexeme) - length(forms.lexeme)) <= 1 AND {held}
-        GROUP BY word.lexeme ORDER BY likeness DESC, df DESC, word.lexeme LIMIT 1
+        WHERE length(word.lexeme) >= {shortest} AND {held}
+        GROUP BY word.lexeme
+        UNION ALL
+        SELECT word.lexeme, sum(f.chunks)::float AS df,
+            CASE WHEN bool_or(word.lexeme ~ form.slip) THEN {slip}
+            ELSE max(similarity(word.lexeme, form.lexeme)) END AS likeness
+        FROM (
+            SELECT lexeme, length(lexeme) AS letters, (
+                SELECT '^(' || string_agg(
+                    left(lexeme, at) || '.?' || substr(lexeme, at + 2) || '|'
+                    || left(lexeme, at) || '.' || substr(lexeme, at + 1), '|') || ')$'
+                FROM generate_series(1, length(lexeme)) AS at
+            ) AS slip
+            FROM (SELECT DISTINCT lexeme FROM forms WHERE position = unknown.position) AS of_word
+            WHERE length(lexeme) >= {shortest}
+        ) AS form
+        JOIN vault_lexeme word ON word.lexeme %% form.lexeme
+        JOIN vault_lexemefrequency f
+            ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
+            AND f.text_config <> ALL(%(foreign)s)
+        WHERE length(word.lexeme) >= {shortest} AND {held} AND (
+            abs(length(word.lexeme) - letters) <= 1
+                AND similarity(word.lexeme, form.lexeme) >= {near}
+            OR abs(length(word.lexeme) - letters) <= 3
+                AND similarity(word.lexeme, form.lexeme) >= {near_but_end}
+            OR word.lexeme ~ form.slip
+            OR f.text_config = 'simple' AND abs(length(word.lexeme) - letters) <= 2
+                AND starts_with(word.lexeme, left(form.lexeme, greatest({shortest}, letters - 2)))
+        )
+        GROUP BY word.lexeme
+        ORDER BY likeness DESC, df DESC, lexeme LIMIT 1
     ) AS near
     ORDER BY unknown.position, near.likeness DESC, near.lexeme"""
 

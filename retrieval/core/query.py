@@ -41,6 +41,11 @@ _AROUND = "\"'`.,;:!?()[]{}<>«»“”* \t\n"
 _SHAPED = re.compile(
     r"\w_\w|[a-z][A-Z]|^--?[A-Za-z]|[A-Za-z]-?\d|\d[A-Za-z]|\w[./:\\]\w|^[A-Z]{4,}$"
 )
+# What of Markdown may stand between two words: marks around them, the address of a link, the
+# mark of a quote or a list at the beginning of a line.
+_BETWEEN_WORDS = r"[]*_~`]*(?:\([^()\s]*\))?\s+(?:[>|]\s*)*[*_~`\[]*"
+# Signs that keyboards have in one form and texts in others; a hyphen comes first in brackets.
+_FORMS = ("'’‘ʼ", '"“”„', "-‐‑–—")
 _MOST_NAMES, _LONGEST_NAME = 8, 100
 # Around a name in a heading: where it stands, and what it is.
 _BEFORE = (
@@ -190,13 +195,13 @@ def sections_meant(query: ParsedQuery) -> tuple[str, ...]:
 
 
 def phrase_pattern(phrase: str) -> str:
-    """A PostgreSQL regular expression that finds `phrase` whatever its white space.
+    """A PostgreSQL regular expression that finds `phrase` whatever its white space, across the
+    marks of Markdown between its words: the end of a quoted line, bold text, a link.
 
-    Every character that is no letter, digit or underscore is escaped: it stands for
-    itself.
+    Every character that is no letter, digit or underscore stands for itself, quotes and dashes
+    of any form for each other.
     """
-    parts = (re.sub(r"([^\w])", r"\\\1", part, flags=re.ASCII) for part in phrase.split())
-    return r"\s+".join(parts)
+    return _BETWEEN_WORDS.join(map(_written, phrase.split()))
 
 
 def is_of_plain_words(phrase: str) -> bool:
@@ -208,6 +213,15 @@ def is_of_plain_words(phrase: str) -> bool:
 def like_pattern(text: str) -> str:
     """A LIKE pattern that finds `text` anywhere, with its wildcards taken literally."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+def _written(word: str) -> str:
+    """A regular expression for a word as it may be written."""
+    return "".join(
+        next((f"[{forms}]" for forms in _FORMS if char in forms), "")
+        or re.sub(r"([^\w])", r"\\\1", char, flags=re.ASCII)
+        for char in word
+    )
 
 
 def _cut(text: str) -> str:

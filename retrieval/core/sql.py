@@ -234,6 +234,7 @@ SELECT chunk_id, note_id, 0, NULL, NULL, TRUE, NULL, NULL, NULL, NULL,
 FROM titled WHERE note_id NOT IN (SELECT note_id FROM placed)
 ORDER BY exact DESC, score DESC, code_rank NULLS FIRST, chunk_id"""
 
+HAS_PHRASE = "(n.title || ' ' || n.body) ~* %(phrase_{number})s"
 ANYWHERE = "(n.title ILIKE %(like)s OR n.path ILIKE %(like)s OR n.body ILIKE %(like)s)"
 WHOLE_WORD = "(n.title ~* %(pattern)s OR n.path ~* %(pattern)s OR n.body ~* %(pattern)s)"
 
