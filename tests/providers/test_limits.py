@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -20,6 +22,8 @@ from tests.providers.rows import make_chat_model, make_provider
 from tests.providers.usage_rows import make_record
 
 pytestmark = pytest.mark.django_db
+# Days end at different moments, and each has a name that people are told.
+ZONES = {"UTC": "UTC", "Pacific/Kiritimati": "+14", "Pacific/Honolulu": "HST"}
 
 
 def limit(**fields: Any) -> UsageLimit:
@@ -47,15 +51,18 @@ def test_without_limits_nobody_is_refused(cast: Cast) -> None:
     assert allowances(cast.owner.pk) == []
 
 
-def test_a_persons_limit_stops_that_person_and_says_when_it_ends(cast: Cast) -> None:
+@pytest.mark.parametrize(("zone", "said"), ZONES.items())
+def test_a_persons_limit_stops_that_person_and_says_when_it_ends(
+    cast: Cast, zone: str, said: str
+) -> None:
     limit(user=cast.owner)
     use(cast.owner, 1_200)
-    with pytest.raises(LimitReached) as refused:
+    with timezone.override(zone), pytest.raises(LimitReached) as refused:
         refuse_over_limit(cast.owner.pk)
-    tomorrow = timezone.localdate() + timezone.timedelta(days=1)  # type: ignore[attr-defined]
+    tomorrow = datetime.now(ZoneInfo(zone)).date() + timedelta(days=1)
     assert str(refused.value) == (
         "The limit of owner@example.com is used up: 1,200 of 1,000 tokens. "
-        f"It begins anew on {tomorrow.day} {tomorrow:%B %Y}, 00:00 (UTC)."
+        f"It begins anew on {tomorrow.day} {tomorrow:%B %Y}, 00:00 ({said})."
     )
     assert 0 < (refused.value.retry_after or 0) <= 24 * 3600
     assert not is_refused(cast.mate)
@@ -68,16 +75,18 @@ def test_cost_is_limited_as_well_and_said_in_money(cast: Cast) -> None:
         refuse_over_limit(cast.owner.pk)
 
 
-def test_yesterday_and_last_month_do_not_count(cast: Cast) -> None:
-    now = datetime(2026, 3, 15, 12, tzinfo=UTC)
+@pytest.mark.parametrize("zone", ZONES)
+def test_yesterday_and_last_month_do_not_count(cast: Cast, zone: str) -> None:
+    moment = partial(datetime, 2026, tzinfo=ZoneInfo(zone))
     limit(user=cast.owner)
     limit(user=cast.owner, period="month", most_tokens=5_000)
-    use(cast.owner, 700, created=datetime(2026, 2, 28, 23, 59, tzinfo=UTC))
-    use(cast.owner, 600, created=datetime(2026, 3, 14, 23, 59, tzinfo=UTC))
-    use(cast.owner, 500, created=datetime(2026, 3, 15, 0, 0, tzinfo=UTC))
-    day, month = allowances(cast.owner.pk, now=now)
-    assert (day.used_tokens, day.resets) == (500, datetime(2026, 3, 16, tzinfo=UTC))
-    assert (month.used_tokens, month.resets) == (1_100, datetime(2026, 4, 1, tzinfo=UTC))
+    use(cast.owner, 700, created=moment(2, 28, 23, 59))
+    use(cast.owner, 600, created=moment(3, 14, 23, 59))
+    use(cast.owner, 500, created=moment(3, 15, 0, 0))
+    with timezone.override(zone):
+        day, month = allowances(cast.owner.pk, now=moment(3, 15, 12).astimezone(UTC))
+    assert (day.used_tokens, day.resets) == (500, moment(3, 16))
+    assert (month.used_tokens, month.resets) == (1_100, moment(4, 1))
 
 
 def test_a_groups_limit_is_shared_by_its_members(cast: Cast) -> None:
