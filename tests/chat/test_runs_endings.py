@@ -153,6 +153,22 @@ async def test_a_database_that_stays_away_is_told_to_who_listens(
     assert "First. Second." in event.data["html"]
 
 
+async def test_a_database_that_stays_away_ends_a_model_that_goes_on(
+    world: World, people: Cast
+) -> None:
+    FakeChat.play(TextDelta("First. "), asyncio.Event())
+    turn = await begin(world, people)
+    try:
+        async with asyncio.timeout(60):
+            async for event in world.runs.follow(turn.ids.run):
+                if event.type == "delta":
+                    await sync_to_async(allow_connections)(allowed=False)
+    finally:
+        await sync_to_async(allow_connections)(allowed=True)
+    assert event.data["code"] == "not_saved"
+    assert "First." in event.data["html"]
+
+
 async def test_draining_interrupts_what_does_not_end(world: World, people: Cast) -> None:
     FakeChat.play(TextDelta("Going on"), asyncio.Event())
     turn = await begin(world, people)
