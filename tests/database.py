@@ -20,12 +20,19 @@ from tests.live import ROOT, run_command
 
 PREFIX = "template_of_tests_"
 UNFINISHED = "unfinished_template_of_tests"
+# The schema with copies of the rows that migrations wrote.
+MADE = "made_by_migrations"
 _LOCK = 7_236_904_151
 _OWN_CODE = re.compile(r"^(?:from|import) ((?:chat|providers|retrieval|vault)\.[\w.]+)", re.M)
 # What decides which columns and indexes the migrations make, besides themselves.
 _SERVER = """
     SELECT version(), array_agg(name || default_version ORDER BY name)
     FROM pg_available_extensions
+"""
+
+_OWN_TABLES = """
+    SELECT tablename FROM pg_tables
+    WHERE schemaname = 'public' AND tablename ~ '^(chat|providers|retrieval|vault)_'
 """
 
 
@@ -45,13 +52,23 @@ def template_database() -> str:
                 _do(server, "DROP DATABASE IF EXISTS {}", each)
             _do(server, "CREATE DATABASE {}", UNFINISHED)
             run_command("migrate", DATABASE_URL=_address(UNFINISHED))
+            with _connected(UNFINISHED) as made:
+                _keep_rows(made)
             _do(server, "ALTER DATABASE {} RENAME TO {}", UNFINISHED, name)
     return name
 
 
+def _keep_rows(made: psycopg.Connection) -> None:
+    """Copy the rows that migrations wrote into our own tables, for flush to put them back."""
+    _do(made, "CREATE SCHEMA {}", MADE)
+    for (table,) in made.execute(_OWN_TABLES).fetchall():
+        if made.execute(sql.SQL("TABLE {} LIMIT 1").format(sql.Identifier(table))).fetchone():
+            _do(made, "CREATE TABLE {}.{} AS TABLE {}", MADE, table, table)
+
+
 def _fingerprint(server: psycopg.Connection) -> str:
     digest = hashlib.sha256(repr(server.execute(_SERVER).fetchone()).encode())
-    for file in sorted(_files()):
+    for file in sorted({*_files(), Path(__file__)}):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
