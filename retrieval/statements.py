@@ -26,6 +26,8 @@ from retrieval.core.query import (
     phrase_pattern,
     sections_meant,
 )
+from retrieval.core.question_words import without_question_words
+from retrieval.core.respelling import respelled
 from retrieval.core.sql import fill
 from retrieval.core.types import EF_SEARCH, MOST_EF_SEARCH, Candidate, Knobs, Mode
 from retrieval.database import keeping_cursor
@@ -140,7 +142,7 @@ def search_statement(
     by_words = knobs.mode != Mode.SEMANTIC
     filters, values = _filters(query, scope)
     barred, barred_values = barred_parts(query)
-    days = _days(query)
+    days, other = _days(query), respelled(query.text)
     values |= {
         "vaults": list(scope.vault_ids),
         "configs": list(facts.text_configs),
@@ -149,7 +151,8 @@ def search_statement(
         "sections": list(sections_meant(query)),
         "text": query.text,
         "as_typed": like_pattern(query.text),
-        "made": _made(query.text, days),
+        "respelled": other,
+        "made": _made(query.text, other, days),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
         "filled": sum(vault.chunks > 0 for vault in facts.vaults),
@@ -338,10 +341,17 @@ def _days(query: ParsedQuery) -> tuple[str, ...]:
     return tuple(each.first.isoformat() for each in found if each.first == each.last)
 
 
-def _made(text: str, days: Sequence[str]) -> str:
-    """Tokens of the query beside its words, and of the days that it names."""
-    spellings = (*query_tokens(text), *other_spellings(text), *words_joined(text))
-    return " ".join((*spellings, *query_tokens(" ".join(days))))
+def _made(text: str, respelled_text: str, days: Sequence[str]) -> str:
+    """Tokens of the query beside its words, in both its spellings, and of the days that it
+    names."""
+    tokens = (
+        *query_tokens(without_question_words(text)),
+        *other_spellings(text),
+        *words_joined(text),
+        *query_tokens(without_question_words(respelled_text)),
+        *query_tokens(" ".join(days)),
+    )
+    return " ".join(tokens)
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:

@@ -41,6 +41,17 @@ _POINTING = {
         "es": "él ella ellos ellas eso esa ese",
     }.items()
 }
+# A message that begins so goes on from the one before, also where it names something: it
+# corrects it, asks the same of something else, or says for whom ("I'm on Windows").
+_OPENINGS = """
+    no, i meant, i mean, what about, how about, and, but, i am in, i am on, i am from, i am using,
+    i m in, i m on, i m from, i m using, we are in, we are on, we are using, we re in, we re on,
+    we re using, nein, ich meinte, ich meine, was ist mit, und, aber, ich bin in, ich bin auf,
+    wir sind in, non, je voulais dire, et, mais, je suis en, je suis à, je suis sur, quise decir,
+    qué hay de, y, pero, estoy en, нет, я имел в виду, я имела в виду, как насчет, а, и, но,
+    я в, я на, ні, я мав на увазі, я мала на увазі, як щодо, і, але
+"""
+_GOES_ON = tuple(f"{opening.strip()} " for opening in _OPENINGS.split(","))
 # A question of more words than this is specific.
 _BROAD = 9
 # In a message longer than this a pronoun mostly means something in the message itself.
@@ -125,14 +136,20 @@ def stand_alone(question: str, history: Sequence[ChatMessage]) -> Condensed:
 
     That is when it is short or has a word that points back; never for thanks, and never
     for a message that names something by itself. The message alone is searched beside it:
-    what both find is about the one and answers the other.
+    what both find is about the one and answers the other. Where a message goes on from the
+    previous one and names something, it comes first, and both together stand beside it.
     """
     previous = next((m.content for m in reversed(history) if m.role == "user"), "")
-    if not previous or not _leans_on_history(question):
+    together = f"{previous[:_TURN_LENGTH]} {question}"
+    if previous and _leans_on_history(question):
+        queries = (together, question)
+    elif previous and _goes_on(question):
+        queries = (question, together)
+    else:
         return Condensed(question)
     return Condensed(
-        f"{previous[:_TURN_LENGTH]} {question}",
-        (question,),
+        queries[0],
+        queries[1:],
         notice="The previous question was added to the search: the message is short or "
         "points back to it.",
     )
@@ -146,6 +163,12 @@ def _leans_on_history(question: str) -> bool:
     if len(words) <= _LONG and _points_back(words, language_of(question)):
         return True
     return len(words) < _SHORT and not _names_something(words)
+
+
+def _goes_on(question: str) -> bool:
+    words = _WORD.findall(question.casefold())
+    is_courtesy = _COURTESY.issuperset(words)
+    return len(words) <= _LONG and not is_courtesy and " ".join(words).startswith(_GOES_ON)
 
 
 def _points_back(words: Sequence[str], language: str) -> bool:

@@ -51,7 +51,8 @@ def reach(depth: int) -> Reach:
 
 # forms: lexemes of the query under every configuration of the scope, plain (`simple`) and
 #   under that of its own language (`simple` where that is uncertain), each with the place of
-#   its word. The parser is the same, so places are.
+#   its word. The parser is the same, so places are. The same text in its other spelling gives
+#   each word another form.
 # words: the plain word at each place. One that the configuration of the question's language
 #   drops is a stop word, whatever others make of it: `its` and `does` are no German stop words,
 #   and the few German notes that hold them would outweigh the question. Where the language is
@@ -67,15 +68,16 @@ def reach(depth: int) -> Reach:
 # terms: those that exist, and the nearest word for those that do not.
 ASKED = """
 forms AS MATERIALIZED (
-    SELECT chosen.config, parts.lexeme, place.position
+    SELECT chosen.config, parts.lexeme, place.position, said.number = 1 AS is_typed
     FROM (
         SELECT DISTINCT unnest(%(configs)s::text[] || ARRAY['simple', %(own)s::text])
     ) AS chosen(config)
-    CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, %(text)s)) AS parts
+    CROSS JOIN unnest(ARRAY[%(text)s, %(respelled)s]) WITH ORDINALITY AS said(text, number)
+    CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, said.text)) AS parts
     CROSS JOIN LATERAL unnest(parts.positions) AS place(position)
 ),
 words AS MATERIALIZED (
-    SELECT position, min(lexeme) FILTER (WHERE config = 'simple') AS word,
+    SELECT position, min(lexeme) FILTER (WHERE config = 'simple' AND is_typed) AS word,
         CASE WHEN %(own)s <> 'simple' THEN NOT bool_or(config = %(own)s)
         ELSE count(DISTINCT config) < (
             SELECT count(DISTINCT config) FROM unnest(%(configs)s::text[] || 'simple'::text)

@@ -140,13 +140,17 @@ BARRED_NOTES = "n.id NOT IN (SELECT note_id FROM barred)"
 # Min-max gives the best keyword hit full marks even when it holds one word of six: its half
 # counts as much as the words of the question were found (`trust`), at least half of it. A
 # chunk in another language cannot hold them: what its meaning promises stands in, so that
-# it is level with the hits in the language of the question where there are any.
+# it is level with the hits in the language of the question where there are any. A chunk
+# without a vector (yet) cannot be near: there its words stand in for its meaning, and where the
+# best of words is such a one, nothing stands in for the words of other languages.
 CONVEX = """
     {keywords} * GREATEST(0.5, COALESCE((SELECT share FROM trust), 1)) * GREATEST(
         COALESCE(fused.lexical_scaled, 0),
-        CASE WHEN fused.is_foreign AND EXISTS (SELECT 1 FROM lexical)
-            THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
-    ) + {meaning} * COALESCE({likeness}, 0)"""
+        CASE WHEN fused.is_foreign AND (
+            SELECT first.cosine IS NOT NULL FROM fused AS first WHERE first.lexical_rank = 1
+        ) THEN COALESCE(fused.meaning_scaled, 0) ELSE 0 END
+    ) + {meaning} * COALESCE({likeness}, CASE WHEN EXISTS (SELECT 1 FROM meaning)
+        THEN fused.lexical_scaled END, 0)"""
 # Source code is English, whatever language its few words look like.
 FOREIGN = """(CASE WHEN c.is_code THEN 'english' = ANY(%(foreign)s)
     ELSE c.text_config::text = ANY(%(foreign)s) OR (

@@ -154,3 +154,32 @@ def test_identifiers_are_found_however_they_are_joined(cast: Cast, query: str) -
     for number, text in enumerate((*texts, "another printer", "another call")):
         write_note(cast.vault, f"{number}.md", text)
     assert set(contents(keyword_search(cast, query))) == set(texts)
+
+
+@pytest.mark.parametrize("query", ["tumour", "tumor", "Tumors"])
+def test_a_word_counts_as_the_same_in_its_other_spelling(cast: Cast, query: str) -> None:
+    texts = ["The tumor stays here.", "The tumour stays here."]
+    for number, text in enumerate([*texts, "Another note altogether."]):
+        write_note(cast.vault, f"{number}.md", text, title=f"t{number}k")
+    refresh_lexemes(force=True)
+    found = keyword_search(cast, query)
+    assert sorted(contents(found)) == texts
+    assert found[0].bm25 == pytest.approx(found[1].bm25)
+
+
+@pytest.mark.parametrize("query", ["TNF-alpha", "TNF-α"])
+def test_a_greek_letter_and_its_name_find_each_other(cast: Cast, query: str) -> None:
+    texts = ["The level of TNF-alpha.", "The level of TNF-α."]
+    for number, text in enumerate([*texts, "Another note altogether."]):
+        write_note(cast.vault, f"{number}.md", text, title=f"t{number}k")
+    refresh_lexemes(force=True)
+    assert sorted(contents(keyword_search(cast, query))) == texts
+
+
+def test_words_that_ask_bring_no_passages_where_no_spaces_are_written(cast: Cast) -> None:
+    texts = ["水泵的另一个名称是抽水机。", "什么是什么？问题和回答。"]
+    for number, text in enumerate(texts):
+        write_note(cast.vault, f"{number}.md", text, title=f"t{number}k")
+    refresh_lexemes(force=True)
+    assert contents(keyword_search(cast, "水泵是什么？")) == texts[:1]
+    assert contents(keyword_search(cast, "什么")) == texts[1:]

@@ -168,6 +168,31 @@ def test_a_section_is_not_meant_whose_heading_says_more_than_the_name(cast: Cast
     assert found[longer.pk].score <= 1
 
 
+def test_a_hit_without_a_vector_yet_comes_before_what_is_near_in_another_language(
+    cast: Cast,
+) -> None:
+    model = make_embedding_model()
+    duty = write_note(
+        cast.vault,
+        "duty.md",
+        "Дежурный инженер отвечает на вызов и смотрит за насосом.",
+        text_config="russian",
+    )
+    filler = write_note(
+        cast.vault, "filler.md", "Инженер ушёл домой вечером.", text_config="russian"
+    )
+    for number in range(4):
+        near = write_note(
+            cast.vault, f"n{number}.md", f"An engineer, page {number}.", text_config="english"
+        )
+        give(near, model, direction(0.6 - number / 100))
+    asked = "что делает дежурный инженер ночью с вызовом"
+    assert search_both(cast, model, asked, direction(1.0))[0].note_id == duty.pk
+    give(duty, model, direction(0.1))
+    give(filler, model, direction(0.1))
+    assert search_both(cast, model, asked, direction(1.0))[0].note_id != duty.pk
+
+
 def test_a_keyword_hit_that_is_fairly_near_counts_as_such(cast: Cast) -> None:
     """Of the vectors only the nearest two are listed: the other hits are measured."""
     model = make_embedding_model()

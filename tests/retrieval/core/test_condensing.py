@@ -106,7 +106,28 @@ def test_a_message_that_leans_on_the_one_before_gets_it(message: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
+        "What about Windows 11?",
+        "and for INV/2026/00037?",
+        "No, I meant photos of planes in the air.",
+        "I'm in Sacramento.",
+        "und wie ist das bei Linux?",
+        "а для Москвы?",
+    ],
+)
+def test_a_message_that_goes_on_and_names_something_comes_first(message: str) -> None:
+    condensed = stand_alone(message, HISTORY)
+    assert condensed.queries == (message, f"What are the roles in billing? {message}")
+    assert condensed.notice
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
         "SCARLET ALBATROSS CLOSEOUT 9928",
+        "Android tablets of the warehouse",
+        "No",
+        "no, thanks",
+        "And so it is that every vault is backed up at night by a job of its own",
         "thanks!",
         "ok, great",
         "wrong, I meant the section on seals",
