@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.utils.translation import gettext as _
 
 from providers.core.language import language_of
@@ -35,6 +35,14 @@ class Broken:
     reason: str
 
 
+@dataclass(slots=True)
+class _Known:
+    """A question that is kept, or is about to be, and the notes it expects."""
+
+    row: EvalQuestion
+    expected: set[int]
+
+
 def golden_notes(vault: Vault) -> list[Note]:
     """The notes of `vault` that hold golden questions, by path."""
     by_name = Q(lookup_keys__contains=[GOLDEN])
@@ -53,6 +61,7 @@ def read_golden_notes(vault: Vault) -> tuple[Broken, ...]:
     Vault.objects.select_for_update().get(pk=vault.pk)
     notes = golden_notes(vault)
     by_path, index = _names(vault) if notes else ({}, LinkIndex({}))
+    known = _known(vault) if notes else {}
     broken: list[Broken] = []
     kept: set[int] = set()
     for note in notes:
@@ -66,7 +75,9 @@ def read_golden_notes(vault: Vault) -> tuple[Broken, ...]:
                 broken.append(Broken(note.path, question.line + shift, question.text, reason))
             if found:
                 ids = [by_path[path] for path in found]
-                kept.add(_keep(vault, note, question, ids).pk)
+                new = _Known(EvalQuestion(vault=vault, text=question.text), set())
+                row = known.setdefault(question.text, new)
+                kept.add(_keep(note, question, ids, known=row).pk)
     gone = EvalQuestion.objects.filter(vault=vault, origin=EvalQuestion.Origin.NOTE)
     gone.exclude(pk__in=kept).delete()
     return tuple(broken)
@@ -162,19 +173,30 @@ def _resolve(
     return list(paths), [target for target, path in found.items() if path is None]
 
 
+def _known(vault: Vault) -> dict[str, _Known]:
+    """The questions of `vault` by their text."""
+    ids = Prefetch("expected", Note.objects.only("pk"))
+    rows = EvalQuestion.objects.filter(vault=vault).prefetch_related(ids)
+    return {row.text: _Known(row, {note.pk for note in row.expected.all()}) for row in rows}
+
+
 def _keep(
-    vault: Vault, note: Note, question: GoldenQuestion, expected: Sequence[int]
+    note: Note, question: GoldenQuestion, expected: Sequence[int], *, known: _Known
 ) -> EvalQuestion:
-    row, _made = EvalQuestion.objects.update_or_create(
-        vault=vault,
-        text=question.text,
-        defaults={
-            "origin": EvalQuestion.Origin.NOTE,
-            "question_class": question.question_class[:200],
-            "language": language_of(question.text),
-            "place": note.path,
-            "line": question.line + note.body_line - 1,
-        },
-    )
-    row.expected.set(expected)
+    """Write the question as `note` has it, where it is not so already."""
+    row = known.row
+    said = {
+        "origin": EvalQuestion.Origin.NOTE,
+        "question_class": question.question_class[:200],
+        "language": language_of(question.text),
+        "place": note.path,
+        "line": question.line + note.body_line - 1,
+    }
+    if row.pk is None or any(getattr(row, name) != value for name, value in said.items()):
+        for name, value in said.items():
+            setattr(row, name, value)
+        row.save()
+    if known.expected != set(expected):
+        row.expected.set(expected)
+        known.expected = set(expected)
     return row

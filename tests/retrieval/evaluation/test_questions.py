@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from retrieval.core.golden import parse_golden
 from retrieval.evaluation import CannotAdd, add_question, read_golden_notes, remove_question
@@ -56,6 +58,19 @@ def test_reading_again_changes_nothing_and_follows_the_note(cast: Cast) -> None:
     note.delete()
     read_golden_notes(cast.vault)
     assert questions(cast) == {}
+
+
+def test_looking_again_writes_nothing(cast: Cast) -> None:
+    lines = [f"- Where is pump {n}? -> [[Pumps]]" for n in range(9)]
+    write_golden_vault(cast.vault, "\n".join(["# Golden questions", "", *lines, ""]))
+    with CaptureQueriesContext(connection) as first:
+        read_golden_notes(cast.vault)
+    with CaptureQueriesContext(connection) as second:
+        read_golden_notes(cast.vault)
+    written = [query["sql"] for query in second if query["sql"].startswith(("UPDATE", "INSERT"))]
+    assert EvalQuestion.objects.count() == 9
+    assert written == []
+    assert len(second) < len(first) / 2
 
 
 def test_a_broken_line_is_told_with_the_line_of_the_file(cast: Cast) -> None:
