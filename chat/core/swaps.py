@@ -23,11 +23,16 @@ _TOKEN = regex.compile(
 )
 # Words that name nothing: another one of them makes no other statement.
 _EMPTY_WORDS = """
-the this that these those from with into have has been were was will they them their there who
-she his her you your our one its here every each all der die das dem den des ein eine einem
-einen einer ist sind wird werden wurde auf aus bei für mit von vom zum zur sie ihr wer man er
-es les des une est sont par pour dans qui elle ils ses tout tous le la этот эта они она он его
-ее её их как для при что кто все він вона вони його її їх всі 的 了 在 是 由 着
+the this that these those from with into have has been were was will there here every each all one
+i he she it its they them their we us our you your who his her him what when where if as an a in on
+at by to of for and but so no not
+der die das dem den des ein eine einem einen einer ist sind wird werden wurde auf aus bei für mit
+von vom zum zur im am in an er sie es ihn ihm ihr ihnen wir uns man wer was wann wo wenn ob jeder
+jede alle und aber
+les des une est sont par pour dans qui elle ils ses tout tous le la il elles lui leur nous vous on
+этот эта это они она он оно его ему ее её ей их им мы вы как для при что кто где когда если все в
+на с у о и а но він вона воно вони його її їх їм всі ми ви хто що де коли якщо
+的 了 在 是 由 着 他 她 它
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _FEWEST_LETTERS = 4

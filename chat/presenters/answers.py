@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -117,6 +118,7 @@ class Answer:
     cited_numbers: frozenset[int]
     hidden_numbers: tuple[int, ...]
     run_id: str = ""
+    created: datetime | None = None
     sources_added: bool = False
     calls: tuple[CallRow, ...] = ()
     nearest: tuple[NearNote, ...] = ()
@@ -280,6 +282,7 @@ def _answer(conversation_id: UUID, message: dict[str, Any], now: _Now) -> Answer
         cited_numbers=frozenset(citation["n"] for citation in message["citations"]),
         hidden_numbers=tuple(message["hidden_sources"]),
         run_id=message.get("run", ""),
+        created=datetime.fromisoformat(message["created"]),
         tool_use=message["tool_use"],
         steps=tuple(
             step_row(step, conversation=conversation_id, message=message["id"])

@@ -172,8 +172,28 @@ def test_a_stopped_answer_without_a_word_keeps_nothing(cast: Cast) -> None:
     conversation = make_conversation(cast.owner)
     add_turn(conversation, "Why?", "", status=Message.Status.STOPPED)
     shown = page(browser(cast.owner), "conversation", conversation.pk)
-    assert "You stopped this answer." in shown
+    assert "You stopped this answer before its first word." in shown
     assert "What was written is kept" not in shown
+
+
+def test_an_answer_without_a_word_has_one_button_to_try_again_and_nothing_to_rate(
+    cast: Cast,
+) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "Why?", "", status=Message.Status.INTERRUPTED)
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert "Your question is kept: try again." in shown
+    assert "Try again</button>" in shown
+    assert not any(word in shown for word in ("Regenerate", "Continue</button>", "Not helpful"))
+
+
+def test_an_answer_says_when_it_was_given_and_links_to_itself(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    add_turn(conversation, "Why?", "Because.")
+    answer = Message.objects.get(role="assistant")
+    shown = page(browser(cast.owner), "conversation", conversation.pk)
+    assert f'href="/c/{conversation.pk}#m-{answer.pk}"' in shown
+    assert f'datetime="{answer.created.isoformat()}"' in shown
 
 
 def test_a_failed_answer_says_how_to_mend_it_after_a_reload(cast: Cast) -> None:
