@@ -41,7 +41,8 @@ _HAN = regex.compile(r"\p{Han}")
 MOST_SWAPPED = 3
 # So many words must be the same: fewer make no sentence of which one word was changed.
 FEWEST_KEPT = 2
-# Words of an aside that a statement may leave out: "Ann, the manager, opens".
+# Names of a list that a statement may leave out; of anything else it is one word, an aside:
+# "Ann, the manager, opens".
 MOST_LEFT_OUT = 2
 # Letters at its end in which a word may differ from itself: Anna, Annas; Анна, Анны.
 _ENDING = 1
@@ -80,7 +81,7 @@ def find_swap(statement: str, sentences: Sequence[str]) -> Swap | None:
         if not _may_be_alike(said, read):
             continue
         codes = _aligned(said, read)
-        if _has_all(codes):
+        if _has_all(read, codes):
             return None
         swaps += filter(None, [_swap(said, read, codes)])
     apart = [swap for swap in dict.fromkeys(swaps) if not _are_of_one(*swap, wholes)]
@@ -137,11 +138,17 @@ def _aligned(said: Words, read: Words) -> Sequence[Code]:
     return SequenceMatcher(None, of_read, own, autojunk=False).get_opcodes()
 
 
-def _has_all(codes: Sequence[Code]) -> bool:
-    """Whether nothing is changed, and no more than an aside left out between words."""
-    inner = [code for code in codes[1:-1] if code[0] == "delete"]
-    is_kept = all(code[0] in {"equal", "delete"} for code in codes)
-    return is_kept and all(end - begin <= MOST_LEFT_OUT for _, begin, end, *_ in inner)
+def _has_all(read: Words, codes: Sequence[Code]) -> bool:
+    """Whether nothing is changed, and no more than an aside or a list of names left out
+    between words."""
+    if any(kind not in {"equal", "delete"} for kind, *_ in codes):
+        return False
+    left_out = [read[begin:end] for kind, begin, end, *_ in codes[1:-1] if kind == "delete"]
+    return all(len(words) == 1 or _is_list(words) for words in left_out)
+
+
+def _is_list(words: Words) -> bool:
+    return len(words) <= MOST_LEFT_OUT and all(word[0].isupper() for word in words)
 
 
 def _swap(said: Words, read: Words, codes: Sequence[Code]) -> tuple[Words, Words] | None:

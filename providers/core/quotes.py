@@ -164,6 +164,7 @@ class _Measure:
     weights: dict[str, float]
     held: list[list[frozenset[str]]]
     above: list[list[dict[str, float]]]
+    paths: list[tuple[str, ...]]
     fitness: list[list[float]]
 
     @classmethod
@@ -180,6 +181,7 @@ class _Measure:
                 [_above(wanted, passage, each) for each in sentences]
                 for passage, sentences in zip(grounding.passages, told, strict=True)
             ],
+            [(passage.title, *passage.headings) for passage in grounding.passages],
             [[fitness(each.text) for each in sentences] for sentences in told],
         )
 
@@ -205,7 +207,7 @@ class _Measure:
     def _stands_under_the_question(self, index: int, position: int) -> bool:
         """Whether the heading right above says so much of the question that a sentence under
         it needs to share no word with that: an instruction seldom repeats its heading."""
-        (*_, nearest) = ("", *self.told[index][position].headings)
+        nearest = (*self.paths[index], *self.told[index][position].headings)[-1]
         said = sum(self.weights[word] for word in _matched(list(self.weights), terms(nearest)))
         return said >= _LEAST_OF_A_HEADING * sum(self.weights.values())
 

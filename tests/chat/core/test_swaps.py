@@ -45,6 +45,8 @@ def test_a_name_in_the_place_of_another_is_found(
 
 
 def test_two_names_of_one_passage_are_two_things() -> None:
+    takes = "Заказы принимает Ольга, а ремонтирует Сергей."
+    assert find_swap("Заказы принимает Сергей.", [takes]) == Swap("Ольга", "Сергей", is_other=True)
     assert find_swap("Tom opens the doors at six.", POOL) == Swap(
         "Marta Keller", "Tom", is_other=True
     )
@@ -56,6 +58,7 @@ def test_two_names_of_one_passage_are_two_things() -> None:
         ("Keller opens the doors at six.", POOL),
         ("Tom counts the till.", POOL),
         ("Bergen is backed up hourly.", ["Oslo, Bergen and Leeds are backed up hourly."]),
+        ("Oslo is backed up hourly.", ["Oslo, Bergen and Leeds are backed up hourly."]),
         ("Ann opens the doors.", ["Ann, the manager, opens the doors."]),
         ("The manager opens the doors.", ["Ann opens the doors.", "The manager Ann has a dog."]),
         ("Ann opens the doors.", ["She opens the doors."]),

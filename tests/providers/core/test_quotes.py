@@ -113,3 +113,16 @@ def test_the_warning_of_a_callout_is_quoted_with_its_title() -> None:
     grounding = Grounding(asked, (GroundingPassage(1, "Runbook", text, ("Runbook",)),))
     first = pick_quotes(grounding, candidates_for(grounding))[0].text
     assert first == "Before a restore: Stop the writer first."
+
+
+@pytest.mark.parametrize("headings", [(), ("Handbook", "Parental leave")])
+def test_a_question_that_is_a_title_or_a_heading_is_never_told_that_there_is_nothing(
+    headings: tuple[str, ...],
+) -> None:
+    title = "Handbook" if headings else "Parental leave"
+    text = "You get twelve weeks.\n\nAsk Olga for the form."
+    grounding = Grounding(
+        "What about parental leave?", (GroundingPassage(1, title, text, headings),)
+    )
+    quotes = pick_quotes(grounding, candidates_for(grounding))
+    assert [quote.text for quote in quotes] == ["You get twelve weeks.", "Ask Olga for the form."]
