@@ -15,6 +15,13 @@ from providers.models import Provider
 from providers.places import refusal_of
 from providers.registry import KIND_LABELS, LOCAL_KINDS, default_version
 
+# Variables of this product's own that must never leave it (docs/configuration.md).
+SITE_SECRETS = frozenset(
+    {"ADMIN_PASSWORD", "DATABASE_URL", "EMAIL_HOST_PASSWORD", "ENCRYPTION_KEYS"}
+    | {"METRICS_TOKEN", "PGPASSWORD", "SECRET_KEY"}
+)
+GIT_TOKENS = "GIT_TOKEN"
+
 
 class ProviderForm(forms.ModelForm[Provider]):
     """Everything but the stored key, which is only replaced or removed."""
@@ -63,6 +70,12 @@ class ProviderForm(forms.ModelForm[Provider]):
             choices=[it for it in KIND_LABELS.items() if it[0] != "fake" or is_shown],
         )
 
+    def clean_key_variable(self) -> str:
+        return _own_variable(self.cleaned_data["key_variable"])
+
+    def clean_base_url_variable(self) -> str:
+        return _own_variable(self.cleaned_data["base_url_variable"])
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         kind = cleaned.get("kind", "")
@@ -88,6 +101,16 @@ class ProviderForm(forms.ModelForm[Provider]):
         before = _origins(self.initial.get("base_url"))
         after = _origins(self.cleaned_data["base_url"])
         return not after <= before or (not after and bool(before))
+
+
+def _own_variable(name: str) -> str:
+    """The name of a variable that is a provider's. Raises ValidationError for one that holds a
+    secret of this site: its value would be sent to whatever address stands in the same form."""
+    name = name.strip()
+    if name.upper() in SITE_SECRETS or name.upper().startswith(GIT_TOKENS):
+        said = _("%(name)s holds a secret of this site, which no provider gets.")
+        raise ValidationError(said % {"name": name})
+    return name
 
 
 def _checked(url: str, kind: str) -> str:
