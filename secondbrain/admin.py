@@ -8,7 +8,7 @@ from allauth.account.models import EmailAddress
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -36,7 +36,21 @@ class AccountCreationForm(AdminUserCreationForm[User]):
         return user
 
 
+class AccountChangeForm(UserChangeForm[User]):
+    """An account keeps an address, and one of its own."""
+
+    email = forms.EmailField(label=_("E-mail address"))
+
+    def clean_email(self) -> str:
+        email = str(self.cleaned_data["email"]).lower()
+        others = User.objects.filter(email__iexact=email).exclude(pk=self.instance.pk)
+        if others.exists():
+            raise ValidationError(_("There is an account with this address already."))
+        return email
+
+
 class AccountAdmin(UserAdmin[User]):
+    form = AccountChangeForm
     add_form = AccountCreationForm
     add_fieldsets = ((None, {"fields": ("email", "usable_password", "password1", "password2")}),)
     fieldsets = (

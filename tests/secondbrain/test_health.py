@@ -134,6 +134,25 @@ def test_an_account_is_made_with_its_address_alone_and_can_sign_in(client: Clien
     assert client.get("/").status_code == 200
 
 
+def test_no_two_accounts_are_given_one_address(client: Client) -> None:
+    client.force_login(make_user("root", is_superuser=True))
+    member = make_user("member")
+    make_user("owner")
+    page = client.get(f"/admin/auth/user/{member.pk}/change/")
+    form = page.context["adminform"].form
+    fields = {name: form[name].value() or "" for name in form.fields}
+    fields["date_joined_0"], fields["date_joined_1"] = "2026-01-01", "12:00:00"
+    fields |= dict.fromkeys(("groups", "user_permissions"), "")
+    fields = {name: value for name, value in fields.items() if value}
+    address = f"/admin/auth/user/{member.pk}/change/"
+    taken = client.post(address, fields | {"email": "Owner@Example.com"})
+    assert "There is an account with this address already" in taken.content.decode()
+    changed = client.post(address, fields | {"email": "Moved@Example.com"})
+    assert changed.status_code == 302
+    member.refresh_from_db()
+    assert member.email == "moved@example.com"
+
+
 def test_a_provider_that_is_left_alone_is_named_with_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
