@@ -153,6 +153,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "secondbrain_cache",
+        # Django's own 300 would have the limits of sign-ins thrown out by whoever tries many.
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
     # django-q2 writes its statistics twice a second; nobody reads them.
     "queue": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"},
@@ -257,7 +259,20 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = None  # the sign-in page asks
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _origin.scheme  # of links in mails, whatever a proxy speaks
+# Reverse proxies in front: sign-ins are limited by the address that the outermost of them saw,
+# and pages know that it speaks https. Nobody else is believed what these headers say.
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
+EMAIL_PORT = env.int("EMAIL_PORT", default=25)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
+EMAIL_TIMEOUT = 20  # a page waits for it
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default=f"secondbrain@{_origin.hostname}")
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

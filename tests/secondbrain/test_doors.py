@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
+from secondbrain.settings import CACHES
 from tests.cast import PASSWORD, make_user
 from vault.models import ApiToken
 from vault.tokens import create_token
@@ -25,6 +28,26 @@ def test_people_sign_in_with_their_address(client: Client) -> None:
     assert client.get("/").status_code == 302
     assert sign_in(client) == 302
     assert client.get("/").status_code == 200
+
+
+def test_many_tries_from_behind_a_proxy_keep_nobody_else_out(client: Client, settings: Any) -> None:
+    def tried(address: str) -> int:
+        fields = {"login": "owner@example.com", "password": "not the password"}
+        headers = {"X-Forwarded-For": address}
+        return client.post("/accounts/login/", fields, headers=headers).status_code
+
+    make_user("owner")
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    cache.clear()
+    assert 429 in {tried("203.0.113.7") for _ in range(40)}
+    assert tried("198.51.100.9") == 200
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 0
+    assert 429 in {tried(f"203.0.113.{last}") for last in range(40)}
+    cache.clear()
+
+
+def test_who_tries_many_passwords_does_not_push_the_count_out_of_the_cache() -> None:
+    assert CACHES["default"]["OPTIONS"] == {"MAX_ENTRIES": 10_000}
 
 
 def test_nobody_signs_up_alone(client: Client) -> None:
