@@ -50,7 +50,11 @@ _COPULA = (
     r"(?:is|are|means|ist|sind|bedeutet|heisst|это|означает|називається|est|sont|es|son|"
     r"called|heißt)\b|[—–:：]|是|指"
 )
-_MEANING = re.compile(rf"^[\W_]*(?:[\w'’.-]+[\W_]+){{1,4}}?(?:{_COPULA})|^.{{1,8}}(?:是|指)")
+# Words are taken whole and begin with a letter, so that a row of dots or dashes (a table of
+# contents, a rule) can be read in one way only.
+_MEANING = re.compile(
+    rf"^[\W_]*(?:(?>[^\W_][\w'’.-]*)[\W_]{{1,4}}){{1,4}}?(?:{_COPULA})|^.{{1,8}}(?:是|指)"
+)
 _WAY = re.compile(r"`[^`]+`|→|^(?:click|press|choose|open|type|set|use|make|run|write)\b")
 
 _ASKS_FOR: tuple[tuple[re.Pattern[str], re.Pattern[str], float], ...] = (

@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from providers.core.callouts import CALLOUT
 
-_IMAGE = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)")
-_WIKILINK = re.compile(r"\[\[([^\]|\n]*?)(?:\\?\|([^\]\n]*))?\]\]")
-_LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
+# No name holds a bracket: a row of them is read once, not once from each.
+_IMAGE = re.compile(r"!\[\[[^\[\]\n]*\]\]|!\[[^\[\]\n]*\]\([^)\n]*\)")
+_WIKILINK = re.compile(r"\[\[([^\[\]|\n]*?)(?:\\?\|([^\[\]\n]*))?\]\]")
+_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^)\n]*\)")
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]{1,40}\]:?")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+$")
 # Code is shown as it stands: what looks like markup in it is none.
@@ -28,17 +29,17 @@ _NUMBER = re.compile(r"\[(\d[\d,\s–-]*)\]")
 _MARKER = re.compile(
     rf"^\s*(?:>\s?)*\s*(?:{CALLOUT}\s*)?(?:[-*+]\s+|\d{{1,4}}[.)]\s+)?(?:\[[ xX/-]\]\s+)?"
 )
-_CALLOUT_TITLE = re.compile(rf"\s*(?:>\s?)+{CALLOUT}")
+_CALLOUT_TITLE = re.compile(rf"\s*>[\s>]*{CALLOUT}")
 _QUOTED = re.compile(r"\s*>")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"^[\s|:*_=-]*$")
-_FENCE = re.compile(r"^\s*(?:>\s?)*\s*(`{3,}|~{3,})")
+_FENCE = re.compile(r"^[\s>]*(`{3,}|~{3,})")
 _QUOTE_MARKS = re.compile(r"^\s*(?:>\s?)*")
 # What stands between the header of a table and its rows.
 _DELIMITERS = re.compile(r"^(?=.*\|)\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 # Not the bar of a wikilink, which Obsidian wants escaped and other programs do not.
 _CELL_END = re.compile(r"(?<!\\)\|(?![^\[\]\n]*\]\])")
-_LIST_ITEM = re.compile(r"^\s*(?:>\s?)*\s*(?:[-*+]|\d{1,4}[.)])\s")
+_LIST_ITEM = re.compile(r"^[\s>]*(?:[-*+]|\d{1,4}[.)])\s")
 # The end of a sentence: closing punctuation and a space, or a full stop of a script that
 # writes without spaces. "e.g. this" and "3.5 bar" go on in lower case or with a digit.
 _END = re.compile(r"(?<=[.!?…।؟])[\"'”’»)\]]*\s+(?=[^\sa-zа-яіїєґ0-9])|(?<=[。！？])[」』”）]*")

@@ -23,7 +23,7 @@ _TAB = 4
 _MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|"
     r"unsafe|extern|sealed|partial|virtual|override|readonly|open|inline|const|data|pub(?:\([^)]*\))?|"
-    r"mut|local|suspend|operator|implicit|case|lazy|mutating|@\w+)\s+)*"
+    r"mut|local|suspend|operator|implicit|case|lazy|mutating|@\w+)\s++)*"
 )
 _CONTAINER_WORDS = (
     r"class|interface|trait|struct|enum|impl|namespace|module|defmodule|object|extension|protocol|"
@@ -53,7 +53,7 @@ _SQL = re.compile(
 # `int main(void) {`, `void Engine::start()`, `constructor(name) {`, `get(key: K): V {`
 _CALLABLE = re.compile(
     rf"(?P<indent>[ \t]*){_MODIFIERS}(?:[A-Za-z_][\w:<>,*&\[\]? ]{{0,80}}?[\s*&])?"
-    r"(?P<name>~?[A-Za-z_$#][\w$:~]*)\s*(?:<[^<>()]{0,60}>)?\([^;{}]{0,300}\)?[^;={}]{0,80}\{?\s*$"
+    r"(?P<name>~?[A-Za-z_$#][\w$:~]*)\s*(?:<[^<>()]{0,60}>)?\([^;{}]*+\{?\s*$"
 )
 _STATEMENTS = """
     if for while switch catch return else do try throw new await when match using lock sizeof

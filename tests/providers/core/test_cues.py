@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,3 +65,21 @@ def test_one_that_stands_alone_is_not(sentence: str) -> None:
 def test_any_text_has_a_fitness(question: str, sentence: str) -> None:
     assert fitness_for(question)(sentence) >= 1.0
     assert points_back(sentence) in {True, False}
+
+
+@pytest.mark.parametrize("row", [".", "-", "_", "'", ". ", "- "])
+def test_a_row_of_dots_or_dashes_is_told_at_once(row: str) -> None:
+    fitness = fitness_for("What is the introduction?")
+    before = time.process_time()
+    assert fitness(f"Introduction {row * 400} 5") == 1.0
+    assert time.process_time() - before < 1
+
+
+def test_what_a_word_means_is_told_from_the_copula_after_it() -> None:
+    fitness = fitness_for("What is a canary?")
+    for told in (
+        "A canary is a small bird.",
+        "**Canary** — a small bird",
+        "Канарейка — это птица.",
+    ):
+        assert fitness(told) > 1.0, told

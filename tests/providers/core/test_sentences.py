@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -133,3 +135,10 @@ def test_a_sentence_knows_the_headings_above_it() -> None:
     ]
     blocks = [each.block for each in split(text)]
     assert blocks[2] == blocks[3] > blocks[1] > blocks[0]
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", ">", "> ", "[", "[[", "![["])
+def test_a_row_of_marks_or_blanks_is_read_at_once(piece: str) -> None:
+    before = time.process_time()
+    split(piece * 20_000 + "!")
+    assert time.process_time() - before < 2

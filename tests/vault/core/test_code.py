@@ -258,7 +258,8 @@ def test_every_character_that_is_seen_is_in_a_chunk_and_spans_are_exact(
 @pytest.mark.parametrize(
     "line",
     ["public " * 50, "a(" * 180, "def " + "a." * 190, "x<" * 190, "const a = (" + "b, " * 100,
-     "\t" * 390 + "x", "create or replace " + "w " * 150, "async " * 60 + "("],
+     "\t" * 390 + "x", "create or replace " + "w " * 150, "async " * 60 + "(",
+     "a(" + " " * 390 + "=;"],
 )  # fmt: skip
 def test_hostile_lines_take_no_time(line: str) -> None:
     text = (line + "\n") * 2000
