@@ -154,7 +154,7 @@ def note_page(
     linked = tuple(row for row in targets.values() if row.pk != note.pk)[:MOST_LINKED]
     return NotePage(
         note=note,
-        rendered=_render(note, _Linked(readable, addresses), (links, targets), highlight),
+        rendered=_render(note, _Linked(readable, scope, addresses), (links, targets), highlight),
         properties=tuple(properties_of(note, _known(links, targets), addresses)),
         cited=cited,
         backlinks=linking,
@@ -231,7 +231,7 @@ def _render(
         return render_code_note(note.body, language=note.language, highlight=highlight)
     return render_note(
         note.body,
-        resolve=_resolver(note, *out, linked.addresses),
+        resolve=linked.resolver(note, *out),
         highlight=highlight,
         title=note.title,
         tag_url=partial(linked.addresses.tag, note.vault.slug),
@@ -244,8 +244,28 @@ class _Linked:
     """Shows what a page embeds of the notes that its reader may read."""
 
     readable: QuerySet[Note]
+    scope: access.Scope
     addresses: Addresses
     left: int = field(default=MOST_EMBEDDED)
+
+    def resolver(
+        self, note: Note, links: Sequence[Link], targets: dict[int, Note]
+    ) -> Callable[..., Resolved | None]:
+        """Looks a link up among those that were resolved when the note was indexed."""
+        known = _known(links, targets)
+        find_picture = picture_finder(note.vault, self.scope)
+
+        def resolve(target: str, *, is_embed: bool) -> Resolved | None:
+            if is_embed and target.lower().endswith(PICTURE_SUFFIXES):
+                path = find_picture(target, note.path)
+                url = self.addresses.picture(note.vault.slug, path) if path else ""
+                return Resolved(url, is_image=True) if path else None
+            found = known.get(_key(target))
+            if found is None:
+                return None
+            return Resolved(self.addresses.note(found.vault.slug, found.path), found.title)
+
+        return resolve
 
     def shower(
         self, links: Sequence[Link], targets: dict[int, Note], *, above: frozenset[int]
@@ -275,30 +295,10 @@ class _Linked:
         targets = {row.pk: row for row in rows}
         return render_part(
             part,
-            resolve=_resolver(note, links, targets, self.addresses),
+            resolve=self.resolver(note, links, targets),
             tag_url=partial(self.addresses.tag, note.vault.slug),
             embedded=self.shower(links, targets, above=above | {note.pk}),
         )
-
-
-def _resolver(
-    note: Note, links: Sequence[Link], targets: dict[int, Note], addresses: Addresses
-) -> Callable[..., Resolved | None]:
-    """Looks a link up among those that were resolved when the note was indexed."""
-    known = _known(links, targets)
-    find_picture = picture_finder(note.vault)
-
-    def resolve(target: str, *, is_embed: bool) -> Resolved | None:
-        if is_embed and target.lower().endswith(PICTURE_SUFFIXES):
-            path = find_picture(target, note.path)
-            url = addresses.picture(note.vault.slug, path) if path else ""
-            return Resolved(url, is_image=True) if path else None
-        found = known.get(_key(target))
-        if found is None:
-            return None
-        return Resolved(addresses.note(found.vault.slug, found.path), found.title)
-
-    return resolve
 
 
 def _within(headings: Sequence[Mapping[str, Any]], start: int, end: int) -> list[dict[str, Any]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
 from django.core.cache import cache
 
 from vault.core.links import LinkIndex
+from vault.core.types import Scope
 from vault.models import Vault
 from vault.sources import FileUnreadable, SourceOffline, SourceUnavailable, source_of
 
@@ -25,15 +27,19 @@ _SIGNATURES: tuple[tuple[str, Callable[[bytes], bool]], ...] = (
 )
 
 
-def picture_finder(vault: Vault) -> Callable[[str, str], str | None]:
+def picture_finder(vault: Vault, scope: Scope) -> Callable[[str, str], str | None]:
     """A function (target, path of the note) -> path of the picture that an embed means.
 
-    The folder is looked at when it is first called.
+    Pictures in folders that `scope` does not open are as if they were not there: a page
+    would tell where they lie. The folder is looked at when it is first called.
     """
 
     @lru_cache(maxsize=1)
     def index() -> LinkIndex:
-        return LinkIndex(dict.fromkeys(_listed(vault), ()))
+        return LinkIndex(dict.fromkeys((it for it in _listed(vault) if is_open(it)), ()))
+
+    def is_open(path: str) -> bool:
+        return scope.opens(vault.pk, unicodedata.normalize("NFC", path))
 
     return lambda target, source_path: index().resolve(target, source_path=source_path)
 

@@ -12,6 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests.cast import Cast, make_vault
+from vault import access
 from vault.models import Vault, VaultMember
 from vault.pictures import LARGEST_PICTURE, picture_finder, read_picture
 
@@ -66,8 +67,8 @@ def test_a_picture_that_is_too_large_is_not_read(vault: Vault) -> None:
     assert read_picture(vault, "large.png") is None
 
 
-def test_an_embed_finds_a_picture_by_its_name_anywhere(vault: Vault) -> None:
-    find = picture_finder(vault)
+def test_an_embed_finds_a_picture_by_its_name_anywhere(vault: Vault, cast: Cast) -> None:
+    find = picture_finder(vault, access.scope_for(cast.owner))
     assert find("chart.png", "notes/a.md") == "chart.png"
     assert find("deep.JPG", "a.md") == "sub/deep.JPG"
     assert find("sub/deep.JPG", "other/a.md") == "sub/deep.JPG"
@@ -77,7 +78,7 @@ def test_an_embed_finds_a_picture_by_its_name_anywhere(vault: Vault) -> None:
 
 def test_a_folder_that_is_gone_has_no_pictures(cast: Cast) -> None:
     gone = make_vault("gone", owner=cast.owner)
-    assert picture_finder(gone)("chart.png", "a.md") is None
+    assert picture_finder(gone, access.scope_for(cast.owner))("chart.png", "a.md") is None
     assert read_picture(gone, "chart.png") is None
 
 
@@ -118,3 +119,18 @@ def test_no_way_of_writing_its_path_opens_a_picture_of_a_closed_folder(
     member.save()
     assert client.get(f"/vaults/pictures/files/{quote(decomposed)}/pay.png").content == PNG
     assert client.get("/vaults/pictures/files/HR/pay.png").status_code == 404
+
+
+def test_a_page_does_not_tell_where_a_picture_of_a_closed_folder_lies(
+    vault: Vault, cast: Cast
+) -> None:
+    folder = Path(vault.place) / "Café"
+    folder.mkdir()
+    (folder / "pay.png").write_bytes(PNG)
+    VaultMember.objects.create(vault=vault, user=cast.mate, hidden_folders=["Café"])
+    of_owner, of_mate = (
+        picture_finder(vault, access.scope_for(user)) for user in (cast.owner, cast.mate)
+    )
+    assert of_owner("pay.png", "a.md") == "Café/pay.png"
+    assert of_mate("pay.png", "a.md") is None
+    assert of_mate("chart.png", "a.md") == "chart.png"
