@@ -253,6 +253,22 @@ def test_a_file_that_was_written_a_moment_ago_is_left_for_later(
     assert source.read("note.md")[0] == b"text"
 
 
+def test_a_file_that_became_much_larger_than_it_looked_is_left_for_later(root: Path) -> None:
+    file = write(root, "note.md")
+    source = FolderSource(root)
+    source.scan()
+    with file.open("ab") as grown:
+        grown.truncate(3_000_000_000)
+    past = time.time() - 3600
+    os.utime(file, (past, past))
+    with pytest.raises(FileBusy, match="grew"):
+        source.read("note.md")
+    source.scan()
+    file.write_bytes(b"short again")
+    os.utime(file, (past, past))
+    assert source.read("note.md")[0] == b"short again"
+
+
 @pytest.mark.parametrize("seconds", [-9_000, 9_000_000_000])
 def test_a_time_that_no_clock_can_mean_is_taken_as_the_first_day(root: Path, seconds: int) -> None:
     os.utime(write(root, "note.md"), (seconds, seconds))

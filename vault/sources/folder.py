@@ -21,6 +21,9 @@ from vault.sources.naming import named_paths
 from vault.sources.types import FileBusy, FileUnreadable, Scan, SourceUnavailable
 from vault.sources.walking import Walk, open_inside, own_ignores, reason_of_file, settings_files
 
+# Whether a file is too large is told from its size when the folder was looked at.
+MOST_GROWTH = 1_000_000
+
 
 def open_source(vault: Vault) -> FolderSource:
     """The folder of `vault`."""
@@ -46,6 +49,7 @@ class FolderSource:
     ignored: str = ""
     code_suffixes: tuple[str, ...] = ()
     _raw_paths: dict[str, str] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
 
     def scan(self) -> Scan:
         root = self._open_root()
@@ -111,6 +115,8 @@ class FolderSource:
         paths, warnings = named_paths(walk.files)
         own, _warnings = named_paths(settings)
         self._raw_paths = {**own, **paths}
+        found = {**settings, **walk.files}
+        self._sizes = {path: found[raw].st_size for path, raw in self._raw_paths.items()}
         return Scan(
             tuple(_state(path, walk.files[raw]) for path, raw in paths.items()),
             (*walk.warnings, *warnings),
@@ -125,7 +131,9 @@ class FolderSource:
                 before = os.fstat(file.fileno())
                 if not stat.S_ISREG(before.st_mode):
                     raise FileUnreadable("It is not a regular file any more.")
-                data = file.read()
+                if before.st_size > self._sizes[path] + MOST_GROWTH:
+                    raise FileBusy("It grew much since the vault was looked at.")
+                data = file.read(before.st_size + 1)
                 after = os.fstat(file.fileno())
         finally:
             os.close(root)
