@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from secondbrain.settings import CACHES
 from tests.cast import PASSWORD, make_user
 from vault.models import ApiToken
-from vault.tokens import create_token
+from vault.tokens import create_token, find_token
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +49,8 @@ def test_many_tries_from_behind_a_proxy_keep_nobody_else_out(client: Client, set
 
 
 def test_who_tries_many_passwords_does_not_push_the_count_out_of_the_cache() -> None:
-    assert CACHES["default"]["OPTIONS"] == {"MAX_ENTRIES": 10_000}
+    cached: Any = CACHES["default"]
+    assert cached["OPTIONS"] == {"MAX_ENTRIES": 10_000}
 
 
 def test_nobody_signs_up_alone(client: Client) -> None:
@@ -81,6 +84,17 @@ def test_every_page_forbids_foreign_code(client: Client, path: str) -> None:
     assert "unsafe" not in policy
     assert reply.headers["X-Content-Type-Options"] == "nosniff"
     assert reply.headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_script_that_asks_often_writes_rarely(django_assert_num_queries: Any) -> None:
+    value = create_token(make_user("owner"), name="script")
+    find_token(value)
+    with django_assert_num_queries(1):
+        find_token(value)
+    long_ago = timezone.now() - timedelta(minutes=2)
+    ApiToken.objects.update(last_used=long_ago)
+    find_token(value)
+    assert ApiToken.objects.filter(last_used__gt=long_ago).exists()
 
 
 def test_a_token_stands_for_its_user_until_that_user_is_suspended(client: Client) -> None:
