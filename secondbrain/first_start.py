@@ -17,10 +17,9 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.utils.text import slugify
 
 from providers.presets import load_presets
-from vault.adding import CannotAdd, add_vault, place_of
+from vault.adding import CannotAdd, add_vault, free_slug, place_of
 from vault.models import Vault
 from vault.tasks import request_sync
 
@@ -100,14 +99,14 @@ def ensure_vault(folder: Path, *, owner: str) -> Vault:
     A new vault is read by the worker at once. Raises CommandError.
     """
     place = folder.expanduser().resolve()
-    known = Vault.objects.filter(place=str(place)).first()
+    known = Vault.objects.present().filter(place=str(place)).first()
     if known is not None:
         return known
     name = HANDBOOK_NAME if place == HANDBOOK else place.name
     try:
         vault, _new = add_vault(
             place_of(place),
-            slug=_free_slug(slugify(name)[:50] or "notes"),
+            slug=free_slug(name),
             name=name,
             owner=User.objects.filter(email=owner).first(),
         )
@@ -115,12 +114,6 @@ def ensure_vault(folder: Path, *, owner: str) -> Vault:
         raise CommandError(f"{error} Point VAULT at a folder of Markdown notes.") from error
     request_sync(vault.pk)
     return vault
-
-
-def _free_slug(wanted: str) -> str:
-    taken = set(Vault.objects.values_list("slug", flat=True))
-    candidates = [wanted, *(f"{wanted}-{number}" for number in range(2, 1000))]
-    return next(slug for slug in candidates if slug not in taken)
 
 
 def _static_fingerprint() -> str:

@@ -204,7 +204,8 @@ class Worker:
         if self.watch is None:
             return
         if self._places.is_due():
-            places = Vault.objects.filter(state=Vault.State.ACTIVE)
+            folders = Vault.objects.filter(source_kind=Vault.SourceKind.FOLDER)
+            places = folders.filter(state=Vault.State.ACTIVE)
             self.watch.follow(dict(places.values_list("pk", "place")))
         for vault_id in self.watch.changed():
             request_sync(vault_id)

@@ -45,6 +45,9 @@ def test_a_folder_becomes_a_vault_once(tmp_path: Path) -> None:
     assert first.slug == "team-notes"
     member = VaultMember.objects.get(vault=first)
     assert member.role == VaultMember.Role.OWNER
+    Vault.objects.update(state=Vault.State.DELETED)
+    anew = first_start.ensure_vault(tmp_path / "Team notes", owner="admin@localhost")
+    assert (anew.slug, anew.state) == ("team-notes-2", Vault.State.ACTIVE)
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""An uploaded archive, unpacked: read like any folder, but watched by nobody."""
+"""An uploaded archive, unpacked: read like any folder."""
 
 from vault.sources.folder import open_source, trouble_with
 
