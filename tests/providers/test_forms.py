@@ -140,6 +140,6 @@ def test_no_variable_of_the_environment_is_expanded(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("field", ["key_variable", "base_url_variable"])
 @pytest.mark.parametrize("name", ["SECRET_KEY", " encryption_keys", "DATABASE_URL", "GIT_TOKEN_X"])
 def test_no_provider_is_given_a_secret_of_the_site(field: str, name: str) -> None:
-    form = form_for(**{field: name})
+    form = form_for(None, **{field: name})
     assert "holds a secret of this site" in str(form.errors[field])
-    assert saved(form_for(**{field: " ACME_KEY "})).slug == "acme"
+    assert saved(form_for(None, **{field: " ACME_KEY "})).slug == "acme"
