@@ -144,6 +144,8 @@ def _cut_table(source: Source, block: Block, *, limit: int) -> list[Piece]:
         return _cut_lines(source, block, block.start, limit=limit)
     # The header stays with the first row: a piece of its own would say nothing.
     pieces = _cut_lines(source, block, header_end + 1, limit=limit - spent)
+    if not pieces:  # rows of blanks alone
+        return _cut_lines(source, block, block.start, limit=limit)
     first = pieces[0]
     pieces[0] = Piece(block.start, first.end, first.tokens + spent, first.kind)
     return [pieces[0], *_wrapped(pieces[1:], opener=opener, closer="", spent=spent, is_rest=True)]

@@ -11,9 +11,10 @@ import regex
 Span = tuple[int, int]
 CountSpan = Callable[[int, int], int]
 
-# A full stop needs a blank after it; the marks of scripts without blanks do not.
+# A full stop needs a blank after it; the marks of scripts without blanks do not. A row of
+# them is looked at once, not once from each.
 _SENTENCE_END = re.compile(
-    r"[.!?…؟۔।]+[\"'”’»)\]*_]*(?=\s)\s+|[。！？｡．]+[」』）”’\"]*\s*|[။៕។]+\s*|\n+"
+    r"(?<![.!?…؟۔।])[.!?…؟۔।]++[\"'”’»)\]*_]*+\s+|[。！？｡．]+[」』）”’\"]*\s*|[။៕។]+\s*|\n+"
 )
 # Thai and Lao put a blank between sentences, so a blank is the next best place everywhere.
 _BLANK = re.compile(r"\s+|[，、；：,;|]\s*")

@@ -143,6 +143,11 @@ def test_a_fence_that_fits_stays_whole() -> None:
     assert sum(code in chunk.content for chunk in chunks) == 1
 
 
+def test_a_table_whose_rows_are_blank_is_cut_like_any_text() -> None:
+    (chunk,) = chunks_of("| a | b |\n|---|---|\n" + "\xa0" * 10_000)
+    assert chunk.content.startswith("| a | b |")
+
+
 def test_a_cut_table_has_its_header_in_every_chunk() -> None:
     rows = [f"| {n} | name {n} | [[Note {n}\\|n]] |" for n in range(60)]
     header = "| Id | Name | Link |\n|---|:--:|---|"
@@ -240,8 +245,9 @@ def test_a_long_path_keeps_its_ends() -> None:
         "x" * 300_000,
         "word " * 60_000,
         "`" * 50_000,
+        "!" * 50_000,
     ],
-    ids=["marks", "emoji", "han", "letters", "words", "signs"],
+    ids=["marks", "emoji", "han", "letters", "words", "signs", "calls"],
 )
 def test_endless_lines_are_cut_in_seconds(text: str) -> None:
     began = time.process_time()
