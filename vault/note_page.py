@@ -29,7 +29,7 @@ from vault.core.rendering import (
     render_plain,
 )
 from vault.core.successors import successor_of
-from vault.core.types import NoteKind
+from vault.core.types import NoteKind, Scope
 from vault.models import Chunk, Link, Note, ScrubFinding
 from vault.pictures import picture_finder
 from vault.properties import Property, properties_of
@@ -244,7 +244,7 @@ class _Linked:
     """Shows what a page embeds of the notes that its reader may read."""
 
     readable: QuerySet[Note]
-    scope: access.Scope
+    scope: Scope
     addresses: Addresses
     left: int = field(default=MOST_EMBEDDED)
 
