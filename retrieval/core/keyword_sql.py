@@ -149,6 +149,7 @@ HELD_IN_FOLDERS = """EXISTS (SELECT 1 FROM vault_chunk c
 # slip of this one: German `Notizen` is not `notice`, whose stem is `notic`.
 # unknown: those words, and how each is written without one of its letters, or with two of them
 #   the other way round: trigrams see little of what such a slip leaves.
+# word: looked up before anything else (OFFSET 0), else all words of the scope were compared.
 # alike: by trigrams, where as many letters stand in it but for one; all but the end of a long
 #   word; a letter more, less or another (`slip`); in languages without a stemmer another ending.
 MENDED = """
@@ -175,7 +176,9 @@ MENDED = """
             CROSS JOIN (SELECT DISTINCT config FROM forms) AS chosen
             CROSS JOIN LATERAL unnest(to_tsvector(chosen.config::regconfig, slip)) AS parts
         ) AS meant
-        JOIN vault_lexeme word ON word.lexeme = meant.lexeme
+        CROSS JOIN LATERAL (
+            SELECT lexeme FROM vault_lexeme WHERE vault_lexeme.lexeme = meant.lexeme OFFSET 0
+        ) AS word
         JOIN vault_lexemefrequency f
             ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
             AND f.text_config <> ALL(%(foreign)s)
@@ -195,7 +198,9 @@ MENDED = """
             FROM (SELECT DISTINCT lexeme FROM forms WHERE position = unknown.position) AS of_word
             WHERE length(lexeme) >= {shortest}
         ) AS form
-        JOIN vault_lexeme word ON word.lexeme %% form.lexeme
+        CROSS JOIN LATERAL (
+            SELECT lexeme FROM vault_lexeme WHERE vault_lexeme.lexeme %% form.lexeme OFFSET 0
+        ) AS word
         JOIN vault_lexemefrequency f
             ON f.lexeme = word.lexeme AND f.vault_id = ANY(%(vaults)s)
             AND f.text_config <> ALL(%(foreign)s)
