@@ -98,7 +98,7 @@ async def search_queries(
         _meaning_arm(lists, facts, knobs, vectors, searched[0].path if searched else "")
         if has_words or knobs.mode == Mode.KEYWORD
         else Arm("meaning", ran=False, reason=_("The query has no words.")),
-        _note_arm(searched, lists, knobs),
+        _note_arm(searched, lists, knobs, facts=facts),
         _code_arm(searched, lists),
         _title_arm(lists, knobs),
     )
@@ -227,6 +227,7 @@ async def _search(
     vectors: QueryVectors,
 ) -> _Searched:
     """One query. Where the database cannot compare vectors, memory does."""
+    facts = facts.narrowed(narrows=query.narrows or bool(scope.rules))
     rows = {model: rows[number] for model, rows in vectors.by_model.items()}
     code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(rows))
 
@@ -309,7 +310,11 @@ def _meaning_arm(
 
 
 def _note_arm(
-    searched: Sequence[_Searched], lists: Sequence[Sequence[Candidate]], knobs: Knobs
+    searched: Sequence[_Searched],
+    lists: Sequence[Sequence[Candidate]],
+    knobs: Knobs,
+    *,
+    facts: ScopeFacts,
 ) -> Arm:
     """How many whole notes brought passages to those that the index found, or why none did."""
     by_index = [outcome for outcome in searched if outcome.path == "hnsw" and outcome.has_vectors]
@@ -323,6 +328,8 @@ def _note_arm(
         reason = _("Every passage was compared: whole notes bring no other.")
     elif not knobs.note_vectors:
         reason = _("Whole notes are switched off.")
+    elif not facts.is_missing:
+        reason = _("The index is small and misses next to nothing: whole notes bring no other.")
     else:
         reason = _("No whole note has a vector yet.")
     return Arm("note", ran=False, reason=reason)

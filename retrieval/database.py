@@ -4,9 +4,11 @@ plan is kept."""
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 from weakref import WeakSet
 
@@ -84,11 +86,38 @@ class _Errand(Generic[T]):
 _planning_once: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
-class _Keeping(psycopg.Cursor[tuple[Any, ...]]):
-    """Sends values beside the statement, and has the server keep the statement."""
+# `%(name)s`, `%s`, or a percent sign.
+_PLACE = re.compile(r"%(?:\((\w+)\)s|s|%)")
+# Statements whose places were numbered: it takes a tenth of a millisecond, and they come again.
+_KEPT_NUMBERED = 128
+
+
+@lru_cache(maxsize=_KEPT_NUMBERED)
+def _numbered(statement: str) -> tuple[str, tuple[str, ...]]:
+    """`statement` with `$1` and so on for its places, and the names of these in order: numbers
+    for those without one."""
+    names: list[str] = []
+
+    def number(place: re.Match[str]) -> str:
+        if place[0] == "%%":
+            return "%"
+        name = place[1] or str(len(names))
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return _PLACE.sub(number, statement), tuple(names)
+
+
+class _Keeping(psycopg.RawCursor[tuple[Any, ...]]):
+    """Sends values beside the statement, has the server keep the statement, and takes rows in
+    binary form: digits of a number are dear to write and to read."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
-        return super().execute(query, params, **{**options, "prepare": True})
+        if params is not None:
+            query, names = _numbered(query)
+            params = [params[name] for name in names] if isinstance(params, dict) else params
+        return super().execute(query, params, **{**options, "prepare": True, "binary": True})
 
 
 class _Logged(CursorDebugWrapper):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -15,21 +16,23 @@ from django.utils.translation import ngettext
 from providers.models import EmbeddingModel
 from retrieval.core.types import EF_SEARCH, MOST_EF_SEARCH
 from retrieval.database import keeping_cursor
+from retrieval.serving import Known, as_known, known_models, learn
 from vault.core.types import Scope
-from vault.models import Vault
-from vault.staleness import fingerprint
-from vault.vector_index import index_name
 
 # The cost rule, in rows of an exact scan. An exact scan of a scope reads every vector of it and
 # misses nothing. An index scan looks at a number of rows (`index_width`), and where the scope is
 # a part of what the index holds, at so many that the wanted ones are among them; it misses some.
-# One row by the index costs as much as 72 of an exact scan (halfvec, 384 dimensions); for missing
-# nothing twice that is paid. Measured by benchmarks/retrieval_speed.py, scopes of 2,000 to
-# 200,000 passages.
-ROWS_A_VISIT = 2 * 72
+# One row by a large index costs as much as 72 of an exact scan (halfvec, 384 dimensions); for
+# missing nothing twice that is paid. A small index lies in the caches and misses next to nothing:
+# of 10,000 vectors a row costs as much as 18, and half as much again is paid. Measured by
+# benchmarks/retrieval_speed.py, scopes of 2,000 to 200,000 passages.
+ROWS_A_VISIT, _CACHED = 2 * 72, 0.7
 # Vectors in an index up to which `ef_search` finds what it should; in a larger one it must look
-# at as many times more: of 200,000 vectors 400 find 0.955, 800 all.
-_LARGE_INDEX = 100_000
+# at as many times more: of 200,000 vectors 400 find 0.955, 800 all. In a smaller one less will do,
+# down to this share: of 10,000 vectors 200 find 0.995, 300 all.
+_LARGE_INDEX, _LEAST_WIDTH = 100_000, 0.75
+# From here on whole notes find what an index misses (retrieval/near_notes.py).
+_MISSING_INDEX = 25_000
 # Up to so many passages all vectors are compared even where signs are kept: signs and what they
 # bring take 20 ms, as long as 30,000 vectors, and for missing nothing twice that is paid.
 _EXACT_BESIDE_SIGNS = 60_000
@@ -50,20 +53,35 @@ _READABLE = 10_000
 
 def index_width(chunks: int, *, indexed: int) -> float:
     """How many times `ef_search` an index scan must look at, of an index that holds `indexed`
-    vectors, to find the nearest of a scope of `chunks`: 1 or more.
+    vectors, to find the nearest of a scope of `chunks`.
 
     Of what it looks at only the share of the scope counts, and in a large index the way to the
     nearest is easier to miss.
     """
     share = min(1.0, max(1, chunks) / max(1, indexed))
-    return max(1.0, indexed / _LARGE_INDEX) / share
+    size = indexed / _LARGE_INDEX
+    return max(size, _LEAST_WIDTH + (1 - _LEAST_WIDTH) * size) / share
 
 
 def is_cheaper_exactly(chunks: int, *, indexed: int) -> bool:
     """Whether a scope of `chunks` passages is compared one by one rather than by an index
     that holds `indexed` vectors of it and of others."""
+    if not indexed:
+        return is_bearable_exactly(chunks, indexed=indexed)
+    size = min(1.0, max(chunks, indexed) / _LARGE_INDEX)
+    return chunks <= ROWS_A_VISIT * math.pow(size, _CACHED) * _looked_at(chunks, indexed)
+
+
+def is_bearable_exactly(chunks: int, *, indexed: int) -> bool:
+    """Whether it may be, where the index would have to pass much over: it costs no more than
+    by a large index."""
+    return chunks <= ROWS_A_VISIT * max(EF_SEARCH, _looked_at(chunks, indexed))
+
+
+def _looked_at(chunks: int, indexed: int) -> float:
+    """Rows that an index scan looks at."""
     width = min(MOST_EF_SEARCH, EF_SEARCH * index_width(chunks, indexed=indexed))
-    return chunks <= ROWS_A_VISIT * max(width, _WANTED * indexed / max(1, chunks))
+    return max(width, _WANTED * indexed / max(1, chunks))
 
 
 class Lack(Enum):
@@ -97,13 +115,13 @@ class VaultFacts:
 class ScopeFacts:
     """The vaults, the text configurations present, and how vectors are stored.
 
-    `is_small`: exact search is the cheaper way (`is_cheaper_exactly`). `width`: how many times
-    `ef_search` the index looks at where it is not. `is_most`: the scope is at least half of all
-    there is, as far as the database knows, so that a plan made for any scope is its best one.
-    `is_large`: it is worth comparing all passages by the signs of their vectors, since the index
-    misses more of the nearest the more it holds, and comparing whole vectors takes longer.
-    `is_sliver`: it is so small a part of all that its own rows are read, by no index over all
-    vaults.
+    `is_small`: exact search is the cheaper way (`is_cheaper_exactly`); `is_bearable`: it may be
+    chosen. `width`: how many times `ef_search` the index looks at where it is not, `is_missing`:
+    that may miss what whole notes find. `is_most`: the scope is at least half of all there is, as
+    far as the database knows, so that a plan made for any scope is its best one. `is_sliver`: it
+    is so small a part of all that its own rows are read, by no index over all vaults. `is_large`:
+    it is worth comparing all passages by the signs of their vectors, since the index misses more
+    of the nearest the more it holds, and comparing whole vectors takes longer.
     """
 
     vaults: tuple[VaultFacts, ...]
@@ -115,6 +133,13 @@ class ScopeFacts:
     is_most: bool = False
     is_sliver: bool = False
     is_large: bool = False
+    is_bearable: bool = False
+    is_missing: bool = False
+
+    def narrowed(self, *, narrows: bool) -> ScopeFacts:
+        """For a question that narrows what may be found, or not: an index passes over what may
+        not, so that comparing each is the better way wherever it is bearable."""
+        return replace(self, is_small=True) if narrows and self.is_bearable else self
 
     @property
     def chunks(self) -> int:
@@ -129,7 +154,7 @@ class ScopeFacts:
     @property
     def is_readable(self) -> bool:
         """Whether reading all its text for one search is bearable."""
-        return self.is_small and self.chunks <= _READABLE
+        return self.is_bearable and self.chunks <= _READABLE
 
     @property
     def models(self) -> dict[EmbeddingModel, tuple[int, ...]]:
@@ -154,51 +179,54 @@ class ScopeFacts:
 
 
 def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFacts:
-    """Look at what `scope` holds: two queries, counting some ten thousand rows at most.
+    """Look at what `scope` holds: one query, counting some ten thousand rows at most; three
+    where a model serves that this process does not know, or not as it is now.
 
     `serving`: a model to be looked at in place of those that serve.
     """
-    vaults = Vault.every.filter(pk__in=scope.vault_ids).select_related("embedding_model__provider")
-    rows = list(vaults.order_by("pk"))
-    for vault in rows:
-        vault.embedding_model = serving or vault.embedding_model
-    limit = max(_LEAST_COUNTED, _COUNTED // max(1, len(rows)))
-    counted = _counted(rows, limit)
+    limit = max(_LEAST_COUNTED, _COUNTED // max(1, len(scope.vault_ids)))
+    counted, models = _counted(scope.vault_ids, limit, serving)
     facts = tuple(
         VaultFacts(
-            vault.pk,
-            vault.slug,
-            vault.name,
-            vault.embedding_model,
-            chunks=counted[vault.pk].chunks,
-            vectors=counted[vault.pk].vectors,
-            size=_size(counted[vault.pk], limit),
-            code=counted[vault.pk].code,
+            row.vault_id,
+            row.slug,
+            row.name,
+            models[row.model_id].model if row.model_id else None,
+            chunks=row.chunks,
+            vectors=row.vectors,
+            size=_size(row, limit),
+            code=row.code,
         )
-        for vault in rows
+        for row in counted
     )
     sizes = [vault.size for vault in facts]
     known = [size for size in sizes if size is not None]
-    indexed = max((int(row.indexed) for row in counted.values()), default=0)
-    stored = max((row.stored for row in counted.values()), default=0)
+    is_known, size = len(known) == len(sizes), sum(known)
+    indexed = max((int(row.indexed) for row in counted), default=0)
+    stored = max((row.stored for row in counted), default=0)
     return ScopeFacts(
         vaults=facts,
-        text_configs=tuple(sorted({name for row in counted.values() for name in row.configs})),
-        has_halfvec=any(row.kind == "halfvec" for row in counted.values()),
-        has_trigrams=any(row.has_trigrams for row in counted.values()),
-        is_small=len(known) == len(sizes) and is_cheaper_exactly(sum(known), indexed=indexed),
-        width=index_width(sum(known), indexed=indexed) if len(known) == len(sizes) else 1.0,
-        is_large=indexed > _LARGE_INDEX and sum(known) > _EXACT_BESIDE_SIGNS,
-        is_most=_KNOWN <= stored <= 2 * sum(known),
-        is_sliver=len(known) == len(sizes)
-        and sum(known) <= _READABLE
-        and stored >= max(_KNOWN, _SLIVER * sum(known)),
+        text_configs=tuple(sorted({name for row in counted for name in row.configs})),
+        has_halfvec=any(row.kind == "halfvec" for row in counted),
+        has_trigrams=any(row.has_trigrams for row in counted),
+        is_small=is_known and is_cheaper_exactly(size, indexed=indexed),
+        width=index_width(size, indexed=indexed) if is_known else 1.0,
+        is_large=indexed > _LARGE_INDEX and size > _EXACT_BESIDE_SIGNS,
+        is_most=_KNOWN <= stored <= 2 * size,
+        is_sliver=is_known and size <= _READABLE and stored >= max(_KNOWN, _SLIVER * size),
+        is_bearable=is_known and is_bearable_exactly(size, indexed=indexed),
+        is_missing=not is_known or indexed > _MISSING_INDEX,
     )
 
 
 class _Counted(NamedTuple):
     """A row of _COUNTS."""
 
+    vault_id: int
+    slug: str
+    name: str
+    model_id: int | None
+    version: str
     configs: list[str]
     chunks: int
     vectors: int
@@ -210,20 +238,43 @@ class _Counted(NamedTuple):
     has_trigrams: bool
 
 
-def _counted(vaults: Sequence[Vault], limit: int) -> dict[int, _Counted]:
-    models = [vault.embedding_model for vault in vaults]
+def _counted(
+    vault_ids: Sequence[int], limit: int, serving: EmbeddingModel | None
+) -> tuple[list[_Counted], Mapping[int, Known]]:
+    """A row for each vault, and the models that they name, as they are now."""
+    while True:
+        models = {serving.pk: as_known(serving)} if serving else known_models()
+        rows = _look(vault_ids, limit, models, serving)
+        versions = {row.model_id: row.version for row in rows if row.model_id}
+        fresh = {
+            pk: version
+            for pk, version in versions.items()
+            if not serving and (pk not in models or models[pk].version != version)
+        }
+        if not fresh:
+            return rows, models
+        learn(fresh)
+
+
+def _look(
+    vault_ids: Sequence[int],
+    limit: int,
+    models: Mapping[int, Known],
+    serving: EmbeddingModel | None,
+) -> list[_Counted]:
     with keeping_cursor() as cursor:
         cursor.execute(
             _COUNTS,
             {
-                "vaults": [vault.pk for vault in vaults],
-                "models": [model.pk if model else 0 for model in models],
-                "spaces": [fingerprint(model) if model else "" for model in models],
-                "indexes": [index_name(model) if model else "" for model in models],
+                "vaults": list(vault_ids),
+                "serving": serving.pk if serving else None,
+                "models": list(models),
+                "spaces": [known.space for known in models.values()],
+                "indexes": [known.index for known in models.values()],
                 "limit": limit,
             },
         )
-        return {row[0]: _Counted(*row[1:]) for row in cursor.fetchall()}
+        return [_Counted(*row) for row in cursor.fetchall()]
 
 
 def _size(row: _Counted, limit: int) -> int | None:
@@ -232,18 +283,29 @@ def _size(row: _Counted, limit: int) -> int | None:
     return row.last_count if row.last_count >= limit else None
 
 
-# For each vault: text configurations (each found by one step through their index), chunks,
-# vectors of its model as it is now, chunks of code, chunks when words were last counted, vectors
-# in the index of its model, chunks of all vaults, type of the column. All counts read indexes
-# alone.
+# For each vault: its names, its model and the version of that (by whom its rows were written, and
+# where they lie: no other state of them has the same), text configurations (each found by one
+# step through their index), chunks, vectors of its model as it is known, chunks of code, chunks
+# when words were last counted, vectors in the index of its model, chunks of all vaults, type of
+# the column. All counts read indexes alone.
 _COUNTS = """
-SELECT v.id, COALESCE(present.configs, '{}'), counted.chunks, vectors.found, code.found,
+SELECT v.id, v.slug, v.name, v.model_id, v.version,
+    COALESCE(present.configs, '{}'), counted.chunks, vectors.found, code.found,
     COALESCE((SELECT sum(chunks) FROM vault_lexicalcorpus WHERE vault_id = v.id), 0)::bigint,
-    COALESCE((SELECT reltuples FROM pg_class WHERE oid = to_regclass(NULLIF(v.index, ''))), 0),
+    COALESCE((SELECT reltuples FROM pg_class WHERE oid = to_regclass(v.index)), 0),
     (SELECT reltuples FROM pg_class WHERE oid = 'vault_chunk'::regclass),
     stored.kind, EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm')
-FROM unnest(%(vaults)s::bigint[], %(models)s::bigint[], %(spaces)s::text[], %(indexes)s::text[])
-    AS v(id, model_id, space, index)
+FROM (
+    SELECT vault.id, vault.slug, vault.name, m.id AS model_id, known.space, known.index,
+        concat_ws(' ', m.xmin, m.ctid, p.xmin, p.ctid) AS version
+    FROM unnest(%(vaults)s::bigint[]) AS asked(id)
+    JOIN vault_vault vault ON vault.id = asked.id
+    LEFT JOIN providers_embeddingmodel m
+        ON m.id = COALESCE(%(serving)s::bigint, vault.embedding_model_id)
+    LEFT JOIN providers_provider p ON p.id = m.provider_id
+    LEFT JOIN unnest(%(models)s::bigint[], %(spaces)s::text[], %(indexes)s::text[])
+        AS known(model_id, space, index) ON known.model_id = m.id
+) AS v
 CROSS JOIN LATERAL (
     WITH RECURSIVE step(config) AS (
         (SELECT text_config FROM vault_chunk WHERE vault_id = v.id ORDER BY text_config LIMIT 1)
@@ -274,6 +336,7 @@ CROSS JOIN (
     SELECT format_type(atttypid, NULL) AS kind FROM pg_attribute
     WHERE attrelid = 'vault_chunkvector'::regclass AND attname = 'vector'
 ) AS stored
+ORDER BY v.id
 """
 
 

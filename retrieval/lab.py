@@ -273,7 +273,10 @@ def _path_words(facts: ScopeFacts) -> str:
             "Every vector is compared: of %(chunks)d passages that is quicker than the index, "
             "and it misses nothing."
         ) % {"chunks": facts.chunks}
-    return _("The vector index is asked: there is too much here to compare every vector.")
+    return _(
+        "The vector index is asked: of %(chunks)d passages that is quicker than comparing every "
+        "vector."
+    ) % {"chunks": facts.chunks}
 
 
 def stored_knobs(run: RetrievalRun, base: Knobs) -> Knobs:

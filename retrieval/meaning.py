@@ -101,7 +101,7 @@ def liked_parts(vectors: Sequence[VectorArm], *, score: str) -> tuple[str, ...]:
 
 def note_rank(vectors: Sequence[VectorArm], facts: ScopeFacts) -> str:
     """SQL of the place of the whole note that brought the passage `placed`, if one did."""
-    if not uses_index(facts, vectors):
+    if not (uses_index(facts, vectors) and facts.is_missing):
         return "NULL::bigint"
     ranks = ", ".join(
         fill(near_notes_sql.NOTE_RANK, number=number)
@@ -144,7 +144,8 @@ def distance_of(arm: VectorArm, number: int, *, table: str = "v") -> str:
 def _nearest(
     arm: VectorArm, *, number: int, facts: ScopeFacts, filters: str, depth: int
 ) -> tuple[str, ...]:
-    """What is near: every vector compared, or what signs, or the index and whole notes bring."""
+    """What is near: every vector compared, or what signs, or the index bring, and whole notes
+    where it misses some."""
     parts: dict[str, object] = {
         "number": number,
         "condition": model_condition(arm.model, table="v"),
@@ -160,6 +161,19 @@ def _nearest(
         if facts.is_sliver:
             parts["condition"] = f"({parts['condition']}){sql.BY_ROW}"
         return (fill(meaning_sql.NEAREST, **parts, **exactly),)
+    parts["name"] = "by_index" if facts.is_missing else "near"
+    if sql.ALLOWED_CHUNKS in filters:
+        by_index = fill(
+            meaning_sql.NEAREST_IN_NOTES,
+            **parts,
+            narrow=meaning_sql.NARROW_NOTES,
+            filters=filters,
+            filtered=filtered,
+        )
+    else:
+        by_index = fill(meaning_sql.NEAREST, **parts, exactly="", filters=filtered)
+    if not facts.is_missing:
+        return (by_index,)
     by_notes = fill(
         near_notes_sql.NEAR_BY_NOTES,
         **parts,
@@ -169,17 +183,6 @@ def _nearest(
         notes=near_notes_sql.MEASURED_NOTES,
         passages=near_notes_sql.MEASURED_PASSAGES,
     )
-    if sql.ALLOWED_CHUNKS in filters:
-        by_index = fill(
-            meaning_sql.NEAREST_IN_NOTES,
-            **parts,
-            name="by_index",
-            narrow=meaning_sql.NARROW_NOTES,
-            filters=filters,
-            filtered=filtered,
-        )
-    else:
-        by_index = fill(meaning_sql.NEAREST, **parts, name="by_index", exactly="", filters=filtered)
     return by_index, by_notes
 
 

@@ -85,6 +85,7 @@ def run_search(
     Raises django.db.OperationalError when it takes longer than TIMEOUT_MS.
     """
     narrows = bool(query.narrows or scope.rules)
+    facts = facts.narrowed(narrows=narrows)
     vectors = [_with_near(arm, facts, knobs, narrows=narrows) for arm in vectors]
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
@@ -122,7 +123,7 @@ def _with_near(arm: VectorArm, facts: ScopeFacts, knobs: Knobs, *, narrows: bool
         passages = near_passages(arm.query, chunks=facts.chunks, **asked)
         if passages is not None:
             return replace(arm, passages=passages)
-    if facts.is_small or not knobs.note_vectors:
+    if facts.is_small or not (facts.is_missing and knobs.note_vectors):
         return arm
     return replace(arm, notes=near_notes(arm.query, **asked))
 
@@ -283,7 +284,7 @@ def _keywords(
         return (fill(keyword_sql.NO_LEXICAL, **empty),)
     is_tiny = facts.is_readable and facts.chunks <= EVERY_LEXEME_UP_TO
     words = _words(mends=facts.has_trigrams, in_folders=bool(scope.rules))
-    reach = keyword_sql.reach(depth)
+    reach = keyword_sql.reach(depth, chunks=facts.chunks)
     by_row = sql.BY_ROW if facts.is_sliver else ""
     return (words, _lexical(reach, every=is_tiny, by_row=by_row, filters=filters, depth=depth))
 
@@ -327,6 +328,7 @@ def _lexical(
         by_row=by_row,
         filters=filters or "TRUE",
         heading=keyword_sql.HEADING,
+        last_heading=keyword_sql.LAST_HEADING,
         named=keyword_sql.NAMED,
         k1=keyword_sql.K1,
         b=keyword_sql.B,

@@ -66,7 +66,8 @@ class VectorField(models.Field[Vector, Vector]):
 
 def vector_literal(vector: Vector) -> str:
     """The text form that pgvector reads: `[0.1,0.2]`."""
-    return "[" + ",".join(f"{number:.7g}" for number in vector.tolist()) + "]"
+    # In one go: every search writes some.
+    return "[" + ("%.7g," * len(vector) % tuple(vector.tolist()))[:-1] + "]"
 
 
 class TextSearchConfigField(models.CharField[str, str]):

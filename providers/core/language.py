@@ -138,9 +138,10 @@ def _latin(text: str) -> str:
     for word in _WORD.findall(folded):
         for language in _LANGUAGES_OF.get(word, ()):
             hits[language] += 12 // len(_LANGUAGES_OF[word])
-    for letter, languages in _LANGUAGES_WITH.items():
-        for language in languages:
-            hits[language] += folded.count(letter) * 6 // len(languages)
+    if not folded.isascii():
+        for letter, languages in _LANGUAGES_WITH.items():
+            for language in languages:
+                hits[language] += folded.count(letter) * 6 // len(languages)
     hits["fr"] += 12 * len(_FRENCH_ELISION.findall(text))
     best = max(sorted(hits), key=hits.__getitem__)
     if hits[best]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from providers.core.language import ANY, language_of
 
@@ -46,15 +47,19 @@ class Foreign:
     absent: str = ""
 
 
+# Asked twice of each question.
+_language_of = lru_cache(maxsize=64)(language_of)
+
+
 def own_config(question: str) -> str:
     """The text search configuration of the language of `question`; `simple` where it has none,
     or the language is uncertain."""
-    return _CONFIGS.get(language_of(question), "simple")
+    return _CONFIGS.get(_language_of(question), "simple")
 
 
 def foreign_to(question: str) -> Foreign:
     """What is foreign to `question`; nothing where its language is uncertain."""
-    language = language_of(question)
+    language = _language_of(question)
     if language == ANY or not _is_long_enough(question):
         return Foreign()
     own = _CONFIGS.get(language, "")

@@ -21,6 +21,7 @@ POOL_SHARE, LEAST_ROWS, MOST_ROWS = 0.05, 800, 3_000
 ALONE = 0.6
 # Rows that ts_rank lets through to exact BM25, at two microseconds each.
 POOL = 1_000
+BEST = "ORDER BY ts_rank(tsv, (SELECT ranking FROM chosen), 1) DESC, id LIMIT {pool}"
 # Rows of the rarest word alone, where words that stand together bring too few.
 FILLING = 1_000
 # A typo takes its nearest word from this similarity on (pg_trgm), one that differs at its end
@@ -33,20 +34,26 @@ SHORTEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How many rows the lexical arm reads (`share` of the scope, from `least` to `most`) and
-    ranks (`pool`)."""
+    """How many rows the lexical arm reads (`share` of the scope, from `least` to `most`), and
+    which of them it ranks (`best`: SQL after the rows)."""
 
     share: float
     least: int
     most: int
     alone: float
     filling: int
-    pool: int
+    best: str
 
 
-def reach(depth: int) -> Reach:
-    """For a list of `depth`."""
-    return Reach(POOL_SHARE, LEAST_ROWS, MOST_ROWS, ALONE, FILLING, max(POOL, int(depth)))
+def reach(depth: int, *, chunks: int) -> Reach:
+    """For a list of `depth` in a scope of `chunks`.
+
+    Where that is small, words bring no more rows than are ranked anyway: choosing among them
+    would cost as much as ranking all.
+    """
+    pool = max(POOL, int(depth))
+    best = "" if POOL_SHARE * chunks <= pool else BEST.format(pool=pool)
+    return Reach(POOL_SHARE, LEAST_ROWS, MOST_ROWS, ALONE, FILLING, best)
 
 
 # forms: lexemes of the query under every configuration of the scope, plain (`simple`) and
@@ -231,14 +238,15 @@ NOT_MENDED = (
 #   few questions; one that holds two of them is among those of many.
 # chosen: what the candidates must hold. Where no two words stand together in few rows, the
 #   rarest and the next ones with it.
-# pool: the best of these by ts_rank, among no more rows than that, in the order they lie in.
+# pool: these, or the best of them by ts_rank, no more rows than that, in the order they lie in.
 #   Where words that stand together bring few, the first rows of the rarest fill up. `{by_row}`
-#   hides the index of words where the scope is a sliver of what that holds.
-# unpacked: a vector that lies packed outside of its row would be fetched again by each call;
-#   setweight() of no word at all is the cheapest copy.
-# held, sized: ts_rank of a single word is the sum of 1/n^2 up to its frequency, over pi^2/6:
+#   hides the index of words where the scope is a sliver of what that holds. A vector that lies
+#   packed outside of its row would be fetched again by each call; setweight() of no word at all
+#   is the cheapest copy.
+# sized: ts_rank of a single word is the sum of 1/n^2 up to its frequency, over pi^2/6:
 #   that gives the frequency back, exactly, up to the 255 positions that a tsvector keeps.
-#   Divided by the length of the vector (2) it gives the length. Both cost a tenth of unnest().
+#   Divided by the length of the vector (2) it gives the length. Both cost a tenth of unnest();
+#   OFFSET 0 has each asked once.
 # named: sections whose heading is a name that is asked for; less where only another case is.
 # scored: the pool by exact BM25, of a word the best of its lexemes; one in a title, heading or
 #   alias counts HEADING more. Sections that are meant by their name stay in it.
@@ -289,40 +297,37 @@ chosen AS MATERIALIZED (
     FROM picked CROSS JOIN paired
 ),
 pool AS MATERIALIZED (
-    SELECT id, tsv FROM (
-        (SELECT c.id, c.tsv FROM vault_chunk c
-        WHERE (c.tsv @@ (SELECT query FROM chosen)){by_row}
-            AND c.vault_id = ANY(%(vaults)s) AND {filters}
-        LIMIT {most})
-        UNION ALL
-        SELECT id, tsv FROM (
-            SELECT c.id, c.tsv FROM vault_chunk c
-            WHERE (SELECT may_be_few FROM chosen)
-                AND (c.tsv @@ (SELECT rarest FROM chosen)){by_row}
+    SELECT id, setweight(tsv, 'A', '{{}}') AS tsv, heading FROM (
+        SELECT id, tsv, heading FROM (
+            (SELECT c.id, c.tsv, {last_heading} AS heading FROM vault_chunk c
+            WHERE (c.tsv @@ (SELECT query FROM chosen)){by_row}
                 AND c.vault_id = ANY(%(vaults)s) AND {filters}
-            LIMIT {filling}
-        ) AS filling WHERE NOT tsv @@ (SELECT query FROM chosen)
-    ) AS candidates
-    ORDER BY ts_rank(tsv, (SELECT ranking FROM chosen), 1) DESC, id LIMIT {pool}
-),
-unpacked AS MATERIALIZED (
-    SELECT id, setweight(tsv, 'A', '{{}}') AS tsv FROM pool
+            LIMIT {most})
+            UNION ALL
+            SELECT id, tsv, heading FROM (
+                SELECT c.id, c.tsv, {last_heading} AS heading FROM vault_chunk c
+                WHERE (SELECT may_be_few FROM chosen)
+                    AND (c.tsv @@ (SELECT rarest FROM chosen)){by_row}
+                    AND c.vault_id = ANY(%(vaults)s) AND {filters}
+                LIMIT {filling}
+            ) AS filling WHERE NOT tsv @@ (SELECT query FROM chosen)
+        ) AS candidates {best}
+    ) AS best
 ),
 looked AS MATERIALIZED (
     SELECT idf, place, {quoted_lexeme}::tsquery AS word,
         ({quoted_lexeme} || ':A')::tsquery AS in_heading
     FROM terms
 ),
-held AS MATERIALIZED (
-    SELECT id, place, idf, tsv @@ in_heading AS in_heading,
-        ts_rank('{{1,1,1,1}}', tsv, word)::float AS rank,
-        ts_rank('{{1,1,1,1}}', tsv, word, 2)::float AS rank_by_length
-    FROM unpacked JOIN looked ON tsv @@ word
-),
 sized AS MATERIALIZED (
     SELECT id, place, idf, in_heading, round(rank / rank_by_length) AS length,
         round(1 / (pi() ^ 2 / 6 * (1 - rank)) - 0.5) AS times
-    FROM held
+    FROM (
+        SELECT id, place, idf, tsv @@ in_heading AS in_heading,
+            ts_rank('{{1,1,1,1}}', tsv, word)::float AS rank,
+            ts_rank('{{1,1,1,1}}', tsv, word, 2)::float AS rank_by_length
+        FROM pool JOIN looked ON tsv @@ word OFFSET 0
+    ) AS held
 ),
 average AS MATERIALIZED (
     SELECT COALESCE(average_length, (
@@ -333,7 +338,7 @@ named AS MATERIALIZED ({named}),
 scored AS MATERIALIZED (
     SELECT id, sum(score) AS score FROM (
         SELECT sized.id, max(idf * (
-            CASE WHEN in_heading THEN {heading} ELSE 0 END
+            CASE WHEN in_heading THEN {heading}::float ELSE 0::float END
             + times * ({k1} + 1) / (
                 times + {k1} * (1 - {b} + {b} * sized.length / average.length))
         )) AS score
@@ -363,13 +368,14 @@ trust AS MATERIALIZED (
         AND words.word NOT IN (SELECT typed FROM mended WHERE typed IS NOT NULL)
 )"""
 
+# Of a passage under `c`, where a name is asked for that a heading may have.
+LAST_HEADING = """CASE WHEN cardinality(%(sections)s::text[]) > 0
+                THEN right(c.heading_path[cardinality(c.heading_path)], 200) END"""
 NAMED = """
-    SELECT pool.id AS chunk_id, CASE WHEN last.heading ~ ANY(%(sections)s::text[])
-        THEN 1.0 ELSE 0.5 END AS share
-    FROM pool JOIN vault_chunk c ON c.id = pool.id CROSS JOIN LATERAL (
-        SELECT right(c.heading_path[cardinality(c.heading_path)], 200) AS heading
-    ) AS last
-    WHERE cardinality(%(sections)s::text[]) > 0 AND last.heading ~* ANY(%(sections)s::text[])"""
+    SELECT id AS chunk_id, CASE WHEN heading ~ ANY(%(sections)s::text[]) THEN 1.0 ELSE 0.5 END
+        AS share
+    FROM pool
+    WHERE cardinality(%(sections)s::text[]) > 0 AND heading ~* ANY(%(sections)s::text[])"""
 NONE_NAMED = "SELECT NULL::bigint AS chunk_id, 0.0 AS share WHERE FALSE"
 
 NO_LEXICAL = """

@@ -118,6 +118,18 @@ def test_of_frequent_words_those_that_stand_together_come_first(frequent: Cast) 
     assert len(found) == 22
 
 
+def test_where_words_may_bring_more_rows_than_are_ranked_the_best_of_these_are(
+    frequent: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By rank, which is cheaper than BM25; in a small scope all are ranked."""
+    every = contents(keyword_search(frequent, "weekly backup", depth=2))
+    for name, value in (("POOL", 2), ("POOL_SHARE", 2)):
+        monkeypatch.setattr(keyword_sql, name, value)
+    assert "ts_rank" in keyword_sql.reach(2, chunks=Chunk.objects.count()).best
+    assert contents(keyword_search(frequent, "weekly backup", depth=2)) == every
+    assert set(every) == {"weekly backup of the cellar", "backup, done weekly"}
+
+
 def test_of_one_frequent_word_no_more_is_read_than_that(
     frequent: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

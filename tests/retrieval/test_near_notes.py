@@ -177,7 +177,7 @@ def test_passages_that_the_index_misses_are_found_by_their_note(
     scope, arm, lost = missed_by_the_index(cast, model)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
-    facts = replace(scope_facts(scope), is_small=False)
+    facts = replace(scope_facts(scope), is_small=False, is_missing=True)
     found = run_search(
         parse_query("pump"),
         scope=scope,
@@ -192,9 +192,11 @@ def test_passages_that_the_index_misses_are_found_by_their_note(
     assert len({candidate.chunk_id for candidate in found}) == len(found) == 10
 
 
-def note_arm(cast: Cast, *, is_small: bool, knobs: Knobs) -> tuple[Arm, tuple[Candidate, ...]]:
+def note_arm(
+    cast: Cast, *, is_small: bool, knobs: Knobs, is_missing: bool = True
+) -> tuple[Arm, tuple[Candidate, ...]]:
     scope = scope_for(cast.owner)
-    facts = replace(scope_facts(scope), is_small=is_small)
+    facts = replace(scope_facts(scope), is_small=is_small, is_missing=is_missing)
     found = async_to_sync(search_queries)(
         [parse_query("blue pump")], scope=scope, facts=facts, knobs=knobs
     )
@@ -216,6 +218,8 @@ def test_a_search_tells_how_many_whole_notes_brought_passages(
     assert (told.ran, told.found, told.path) == (True, 2, "signs")
     assert {candidate.note_rank for candidate in candidates} == {1, 2}
     assert "note 1" in [label for c in candidates for label in arm_labels(c)]
+    told, _ = note_arm(cast, is_small=False, knobs=Knobs(), is_missing=False)
+    assert (told.ran, "misses next to nothing" in told.reason) == (False, True)
     for is_small, knobs, reason in (
         (True, Knobs(), "Every passage was compared"),
         (False, Knobs(note_vectors=False), "switched off"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
 import regex
@@ -116,6 +117,7 @@ def _beside_words(normal: str, text: str) -> Iterator[str]:
         yield from map(str.casefold, _PART.findall(tag))
 
 
+@lru_cache(maxsize=64)
 def query_tokens(text: str) -> tuple[str, ...]:
     """The tokens of a query in the same form, each once; plain words as they are.
 
@@ -140,6 +142,8 @@ def other_spellings(text: str) -> tuple[str, ...]:
     joints that were left out (`ds7604` for DS-7604, `computeDiscount` for compute_discount),
     without those that were typed. Each once; plain words have none."""
     normal = plain_form(text[:_MOST_QUERY_CHARACTERS])
+    if not _NOT_PLAIN.search(normal):
+        return ()
     found: list[str] = []
     for match in _TOKEN.finditer(normal):
         written = match[0]

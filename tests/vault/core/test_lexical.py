@@ -265,6 +265,14 @@ def test_words_and_numbers_have_no_other_spelling(text: str) -> None:
 
 
 @given(st.text(max_size=80))
+def test_spellings_are_those_of_each_word_whatever_stands_around_it(text: str) -> None:
+    """Plain text is passed over at a glance; beside an identifier all of it is read."""
+    assert other_spellings(text) == tuple(
+        each for each in other_spellings(f"DS-7604 {text}") if each != "ds7604"
+    )
+
+
+@given(st.text(max_size=80))
 def test_other_spellings_of_any_text_are_single_lexemes(text: str) -> None:
     assert all(each.isalnum() and each == each.lower() for each in other_spellings(text))
 
