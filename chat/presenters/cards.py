@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import unquote
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import StrIndex
 from django.utils.translation import ngettext
 
@@ -16,8 +16,15 @@ from chat.models import Source
 from retrieval.core.snippets import plain_text
 from retrieval.presenters.results import CopyLink
 from retrieval.presenters.words import outdated_words
+from vault.models import Note
 
 _COPIES_NAMED = 2
+_LOOKED_AT = (
+    "pk", "message_id", "number", "note_id", "note_hash", "current", "properties", "summary",
+    "is_there",
+)  # fmt: skip
+# A note that was read anew is another row at the same place.
+_AT_ITS_PLACE = Note.objects.filter(vault=OuterRef("vault"), path=OuterRef("path"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +32,14 @@ class NoteNow:
     """What a reader of a kept passage should know of its note as it is today.
 
     `summary`: a line of a model's on the passage. `flag`: the note says that it holds no
-    longer. `is_old`: the note does not have this text any more.
+    longer. `is_old`: the note does not have this text any more. `is_gone`: there is no such
+    note any more.
     """
 
     summary: str = ""
     flag: str = ""
     is_old: bool = False
+    is_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +119,8 @@ def notes_now(message_ids: Iterable[str]) -> dict[tuple[str, int], NoteNow]:
     rows = list(
         Source.objects.filter(message_id__in=list(message_ids))
         .annotate(properties=F("note__properties"), summary=F("chunk__summary"))
-        .annotate(current=F("note__content_hash"))
-        .values("pk", "message_id", "number", "note_hash", "current", "properties", "summary")
+        .annotate(current=F("note__content_hash"), is_there=Exists(_AT_ITS_PLACE))
+        .values(*_LOOKED_AT)
     )
     changed = [row["pk"] for row in rows if row["note_hash"] and row["note_hash"] != row["current"]]
     old = _without_their_text(changed)
@@ -120,6 +129,7 @@ def notes_now(message_ids: Iterable[str]) -> dict[tuple[str, int], NoteNow]:
             summary=row["summary"] or "",
             flag=outdated_words(row["properties"] or {}),
             is_old=row["pk"] in old,
+            is_gone=row["note_id"] is None and not row["is_there"],
         )
         for row in rows
     }

@@ -124,7 +124,9 @@ export class Citations {
       this.card.querySelector(`[data-${name}]`).textContent = from?.textContent ?? "";
     }
     if (chip.dataset.where) this.card.querySelector("[data-where]").textContent = chip.dataset.where; // of the quote itself
-    this.card.querySelector("[data-open-passage]").href = chip.href;
+    const open = this.card.querySelector("[data-open-passage]");
+    open.href = chip.href;
+    open.hidden = !source.href; // its note is gone
     this.card.querySelector("[data-weak]").hidden = !chip.matches(".weak");
     const quote = Array.from(source.querySelector("[data-quote]").textContent); // spans count characters, not UTF-16 units
     const place = this.card.querySelector("[data-quote]");

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from chat.models import Source
-from chat.presenters.cards import NoteNow, notes_now
+from chat.presenters.cards import NoteNow, notes_now, source_card
+from chat.sources import passage_json
 from tests.cast import Cast
 from tests.chat.pages import BODY, add_turn, make_conversation, make_note
+from vault.access import scope_for
 from vault.models import Chunk, Note
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +61,25 @@ def test_a_passage_is_old_only_once_its_own_text_is_gone(source: Source) -> None
 def test_a_note_that_is_gone_has_no_text_any_more(source: Source) -> None:
     Note.objects.filter(source=source).delete()
     assert now(source).is_old
+    assert now(source).is_gone
+
+
+def test_a_note_that_was_read_anew_at_its_place_is_not_gone(source: Source, cast: Cast) -> None:
+    Note.objects.filter(source=source).delete()
+    make_note(cast.vault)
+    assert not now(source).is_gone
+
+
+def test_the_card_of_a_note_that_is_gone_says_so_and_leads_nowhere(
+    source: Source, cast: Cast
+) -> None:
+    shown = passage_json(source, scope_for(cast.owner))
+    card = source_card(shown, quote="", now=NoteNow(is_old=True, is_gone=True))
+    html = render_to_string("chat/source.html", {"source": card})
+    assert "The note is gone since" in html
+    assert "href=" not in html
+    kept = source_card(shown, quote="", now=NoteNow(is_old=True))
+    assert "href=" in render_to_string("chat/source.html", {"source": kept})
 
 
 @pytest.mark.parametrize(
