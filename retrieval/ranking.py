@@ -54,6 +54,7 @@ def ranked_parts(
             table="refined" if liked else "fused",
             score=score,
             weight=_weight(code_leads=path.leads and knobs.fusion == Fusion.CONVEX),
+            bare=sql.BARE,
             dated=dated,
             as_typed=fill(sql.AS_TYPED, bonus=_best(knobs)) if query.has_signs else "0",
             held_bonus=sql.HELD_BONUS * _best(knobs),

@@ -139,7 +139,7 @@ liked AS MATERIALIZED (
 refined AS MATERIALIZED (
     SELECT fused.chunk_id, fused.note_id, fused.is_foreign, fused.lexical_rank,
         fused.vector_rank, fused.lexical_scaled, fused.bm25, fused.cosine, fused.held,
-        COALESCE(liked.scaled, fused.meaning_scaled) AS meaning_scaled
+        fused.is_bare, COALESCE(liked.scaled, fused.meaning_scaled) AS meaning_scaled
     FROM fused LEFT JOIN liked ON liked.chunk_id = fused.chunk_id
 )"""
 PAIRS = """

@@ -194,6 +194,9 @@ ON_DAYS = "{day} BETWEEN %(first_{number})s AND %(last_{number})s"
 # Signs are no words: of many passages with a 100, those with the `100%` that was typed.
 AS_TYPED = """(CASE WHEN (SELECT c.content FROM vault_chunk c WHERE c.id = fused.chunk_id)
     ILIKE %(as_typed)s THEN {bonus} ELSE 0 END)"""
+# A name without text, as of a picture, is near to any question of a word or two: meaning alone
+# is half a reason to show it.
+BARE = "(CASE WHEN fused.is_bare AND fused.lexical_rank IS NULL THEN 0.5 ELSE 1 END)"
 DATED = "(CASE WHEN {condition} THEN {bonus} ELSE 0 END)"
 
 # What a passage gains as a share of the best score: one that holds the identifiers asked for,
@@ -209,7 +212,8 @@ FUSED = """
 fused AS MATERIALIZED (
     SELECT c.id AS chunk_id, c.note_id, ({foreign}) AS is_foreign, both_arms.list,
         both_arms.lexical_rank, both_arms.vector_rank, both_arms.lexical_scaled,
-        both_arms.meaning_scaled, both_arms.bm25, both_arms.cosine, {identified} AS held
+        both_arms.meaning_scaled, both_arms.bm25, both_arms.cosine, {identified} AS held,
+        c.content = '' AND c.context = '' AND c.embedded_text = '' AS is_bare
     FROM (
         SELECT COALESCE(lexical.chunk_id, meaning.chunk_id) AS chunk_id, meaning.list,
             lexical.rank AS lexical_rank, meaning.rank AS vector_rank,
@@ -221,7 +225,7 @@ fused AS MATERIALIZED (
 )"""
 PLACED = """
 placed AS MATERIALIZED (
-    SELECT fused.*, ({score}) * {weight} + {dated} + {as_typed}
+    SELECT fused.*, ({score}) * {weight} * {bare} + {dated} + {as_typed}
             + {held_bonus} * fused.held + {named_bonus} * {named} AS score,
         fused.note_id IN (SELECT note_id FROM titled) AS exact
     FROM {table} AS fused JOIN vault_note n ON n.id = fused.note_id

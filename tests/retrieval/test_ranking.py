@@ -193,6 +193,21 @@ def test_a_hit_without_a_vector_yet_comes_before_what_is_near_in_another_languag
     assert search_both(cast, model, asked, direction(1.0))[0].note_id != duty.pk
 
 
+def test_a_name_without_text_that_meaning_alone_found_stands_behind_texts(cast: Cast) -> None:
+    model = make_embedding_model()
+    picture = write_note(cast.vault, "resizer.png", "", title="resizer.png")
+    text = write_note(cast.vault, "text.md", "How a backup is brought back.", title="Return")
+    give(picture, model, direction(0.6))
+    give(text, model, direction(0.5))
+    for number in range(4):
+        other = write_note(cast.vault, f"n{number}.md", f"Page {number}.", title=f"t{number}k")
+        give(other, model, direction(0.2))
+    found = search_both(cast, model, "restoration", direction(1.0))
+    assert [candidate.note_id for candidate in found[:2]] == [text.pk, picture.pk]
+    by_name = search_both(cast, model, "resizer", direction(1.0))
+    assert by_name[0].note_id == picture.pk
+
+
 def test_a_keyword_hit_that_is_fairly_near_counts_as_such(cast: Cast) -> None:
     """Of the vectors only the nearest two are listed: the other hits are measured."""
     model = make_embedding_model()
