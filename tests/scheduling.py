@@ -29,7 +29,10 @@ GROUPS = {
         "tests/contracts/test_real_reranker.py",
         "tests/contracts/test_real_server.py",
     ),
-    "crowd": ("tests/retrieval/test_cases_in_a_crowd.py",),
+    "crowd": (
+        "tests/retrieval/test_cases_in_a_crowd.py",
+        "tests/retrieval/test_statements_in_a_crowd.py",
+    ),
 }
 _GROUP_OF = {file: name for name, files in GROUPS.items() for file in files}
 
