@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from providers.core.errors import BadRequest
 from providers.core.protocols import Vectors
 from providers.models import EmbeddingModel
 from tests.vault.embedder import Scripted, embed, fill, make_model
@@ -94,13 +95,23 @@ class TestChangeOfModel:
     def test_another_length_under_the_same_row_leaves_no_vector_of_the_old_one(
         self, folder: Folder, model: EmbeddingModel
     ) -> None:
+        """Not of a passage that is refused now, either."""
+
+        def refuse_one(texts: Sequence[str], vectors: Vectors) -> Vectors:
+            if any("subject1." in text for text in texts):
+                raise BadRequest("This text is not to my taste.")
+            return vectors
+
         fill(folder, 3)
         self.embed_with(folder, {"one": Scripted()})
         model.dimensions = 32
         model.save()
-        self.embed_with(folder, {"one": Scripted(32)})
-        lengths = {len(vector) for vector in ChunkVector.objects.values_list("vector", flat=True)}
-        assert lengths == {32}
+        backend = Scripted(32)
+        backend.fault = refuse_one
+        self.embed_with(folder, {"one": backend})
+        for table in (ChunkVector, NoteVector):
+            vectors = table._default_manager.values_list("vector", flat=True)
+            assert [len(vector) for vector in vectors] == [32, 32], table
 
 
 def test_a_note_that_embeds_a_block_is_sent_with_it_and_again_when_the_block_changes(
