@@ -5,13 +5,22 @@ A bell may be lost, late, or heard twice. Nothing depends on it but speed.
 
 from __future__ import annotations
 
+from django.utils import timezone
 from django_q.models import OrmQ
 from django_q.tasks import async_task
+
+_RUN_JOB = "vault.tasks.run_job"
 
 
 def ring(job_id: int) -> None:
     """Have a worker look at a job."""
-    async_task("vault.tasks.run_job", job_id)
+    async_task(_RUN_JOB, job_id)
+
+
+def waiting() -> set[int]:
+    """Jobs with a bell in the queue that nobody has taken yet."""
+    tasks = [row.task for row in OrmQ.objects.filter(lock__lte=timezone.now())]
+    return {int(task["args"][0]) for task in tasks if task.get("func") == _RUN_JOB}
 
 
 def send_canary() -> int:

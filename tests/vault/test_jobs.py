@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError
 from django.db.models.functions import Now
+from django.utils import timezone
 from django_q.models import OrmQ
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -371,3 +373,25 @@ def test_work_of_many_slices_stays_where_it_is_until_something_else_is_due() -> 
     assert jobs.run(job.pk)
     assert slices == ["k", "k", "k"]
     assert state(job)[0] == "queued"
+
+
+def test_whoever_hears_a_bell_sees_to_an_edit_first(settings: Settings) -> None:
+    settings.JOB_HANDLERS = dict.fromkeys(("embed", "sync"), f"{__name__}.handler")
+    vectors = jobs.want("embed", key="vectors")
+    edit = jobs.want("sync", key="edit")
+    assert jobs.run(vectors.pk)
+    assert Bench.done == [edit.pk, vectors.pk]
+
+
+def test_a_job_with_a_bell_in_the_queue_gets_no_second_one(
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        job = want()
+    past(job, rung=3600, created=3600)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert jobs.sweep() == 0
+    assert OrmQ.objects.count() == 1
+    OrmQ.objects.update(lock=timezone.now() + timedelta(minutes=5))  # somebody took it
+    with django_capture_on_commit_callbacks(execute=True):
+        assert jobs.sweep() == 1
