@@ -118,6 +118,10 @@ class Watchdog:
         self._is_up = False
         self._sent = self._since = self._clock()
 
+    def database_was_away(self) -> None:
+        """Nothing could come back meanwhile, so the cluster is asked anew."""
+        self.restarted()
+
     def verdict(self) -> str:
         """What is wrong; empty when nothing is. Raises DatabaseError when nobody can tell."""
         if self._canary is not None and doorbell.canary_is_back(self._canary):
@@ -229,6 +233,7 @@ class Worker:
             step()
         except (DatabaseError, InterfaceError) as error:
             log.warning("database_away", error=str(error))
+            self.watchdog.database_was_away()
             connection.close()
             self.stopping.wait(RESTART_PAUSE)
 
