@@ -68,6 +68,7 @@ class IndexProgress:
         )
         self.tasks: dict[int, TaskID] = {}
         self.unfinished: set[int] = set()
+        self.told: dict[int, int | None] = {}
         self.skips = 0
 
     def __enter__(self) -> Self:
@@ -122,5 +123,8 @@ class IndexProgress:
             self.bars.remove_task(self.tasks.pop(vault.pk))
         if vault.pk in self.unfinished:
             self.unfinished.discard(vault.pk)
+            if vault.pk in self.told and self.told[vault.pk] == notes:
+                return
+            self.told[vault.pk] = notes
             count = "all" if notes is None else notes
             self.console.print(f"{vault.name}: {count} notes are ready.")
