@@ -71,7 +71,10 @@ class SourceCard:
     @property
     def snippet(self) -> str:
         """What the answer cites of it, else its text; as it reads, without Markdown's marks."""
-        return plain_text(self.quote or self.text)
+        quote = self.quote or self.text
+        before = self.text[: self.text.find(quote) + 1].rpartition("\n")[2]
+        # A row of a table is quoted from its first word on, and read as one by its bar.
+        return plain_text(f"| {quote} |" if before.lstrip().startswith("|") else quote)
 
     @property
     def path(self) -> str:

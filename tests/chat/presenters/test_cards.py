@@ -8,7 +8,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from chat.models import Source
-from chat.presenters.cards import NoteNow, notes_now, source_card
+from chat.presenters.cards import NoteNow, SourceCard, notes_now, source_card
 from chat.sources import passage_json
 from tests.cast import Cast
 from tests.chat.pages import BODY, add_turn, make_conversation, make_note
@@ -97,3 +97,15 @@ def test_a_note_that_holds_no_longer_is_flagged(
     change(source, properties=properties)
     assert now(source).flag.startswith(said)
     assert bool(now(source).flag) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        ("`up` | starts it; see [[run\\|Run]]", "up · starts it; see Run"),
+        ("Run `cat x | grep y`.", "Run cat x | grep y."),
+    ],
+)
+def test_the_cells_of_a_quoted_row_stand_apart(quote: str, shown: str) -> None:
+    text = "| a | b |\n|---|---|\n| `up` | starts it; see [[run\\|Run]] |\n\nRun `cat x | grep y`."
+    assert SourceCard(1, "t", "w", text, 0, "/u", None, quote=quote).snippet == shown
