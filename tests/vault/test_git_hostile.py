@@ -126,6 +126,7 @@ def test_a_commit_without_its_tree(server: GitServer, vault: Vault) -> None:
     assert (run.state, stored(vault)) == (SyncRun.State.FAILED, ["a.md"])
     assert run.error
     server.commit({"a.md": "# Mended"}, is_rewritten=True)
+    assert sync_vault(vault.pk).state == SyncRun.State.PAUSED
     answer_pause(vault.pk, delete=True)
     assert sync_vault(vault.pk).state == SyncRun.State.DONE
     assert Note.objects.get(vault=vault).title == "Mended"
