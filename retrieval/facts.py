@@ -98,7 +98,8 @@ class VaultFacts:
     """A vault of the scope. `chunks`, `vectors` and `code` are counted up to a limit.
 
     `code`: chunks of source code. `size` is the number of all chunks beyond it too, as the last
-    count of words knew it; None where that was never counted.
+    count of words knew it; None where that was never counted. `is_embedding`: more than was
+    counted, and some of it waits for a vector.
     """
 
     vault_id: int
@@ -109,6 +110,7 @@ class VaultFacts:
     vectors: int
     size: int | None
     code: int = 0
+    is_embedding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ def scope_facts(scope: Scope, serving: EmbeddingModel | None = None) -> ScopeFac
             vectors=row.vectors,
             size=_size(row, limit),
             code=row.code,
+            is_embedding=row.is_embedding and row.chunks >= limit,
         )
         for row in counted
     )
@@ -236,6 +239,7 @@ class _Counted(NamedTuple):
     stored: float
     kind: str
     has_trigrams: bool
+    is_embedding: bool
 
 
 def _counted(
@@ -287,16 +291,21 @@ def _size(row: _Counted, limit: int) -> int | None:
 # where they lie: no other state of them has the same), text configurations (each found by one
 # step through their index), chunks, vectors of its model as it is known, chunks of code, chunks
 # when words were last counted, vectors in the index of its model, chunks of all vaults, type of
-# the column. All counts read indexes alone.
+# the column, and whether vectors of the model are being made: where more passages and vectors are
+# than are counted, only that tells that some are missing. All counts read indexes alone.
 _COUNTS = """
 SELECT v.id, v.slug, v.name, v.model_id, v.version,
     COALESCE(present.configs, '{}'), counted.chunks, vectors.found, code.found,
     COALESCE((SELECT sum(chunks) FROM vault_lexicalcorpus WHERE vault_id = v.id), 0)::bigint,
     COALESCE((SELECT reltuples FROM pg_class WHERE oid = to_regclass(v.index)), 0),
     (SELECT reltuples FROM pg_class WHERE oid = 'vault_chunk'::regclass),
-    stored.kind, EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm')
+    stored.kind, EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'),
+    v.stays AND EXISTS (
+        SELECT 1 FROM vault_job WHERE key = 'embed:' || v.id AND state IN ('queued', 'running')
+    )
 FROM (
-    SELECT vault.id, vault.slug, vault.name, m.id AS model_id, known.space, known.index,
+    SELECT vault.id, vault.slug, vault.name, m.id AS model_id,
+        vault.next_embedding_model_id IS NULL AS stays, known.space, known.index,
         concat_ws(' ', m.xmin, m.ctid, p.xmin, p.ctid) AS version
     FROM unnest(%(vaults)s::bigint[]) AS asked(id)
     JOIN vault_vault vault ON vault.id = asked.id
@@ -347,7 +356,7 @@ def _lack(vault: VaultFacts) -> Lack | None:
         return Lack.MODEL
     if not vault.vectors:
         return Lack.VECTORS
-    return Lack.SOME_VECTORS if vault.vectors < vault.chunks else None
+    return Lack.SOME_VECTORS if vault.vectors < vault.chunks or vault.is_embedding else None
 
 
 def _gap(lack: Lack, vaults: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from tests.cast import Cast
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
 from vault.lexemes import refresh_lexemes
-from vault.models import ChunkVector, Vault
+from vault.models import ChunkVector, Job, Vault
 
 
 @pytest.mark.parametrize(
@@ -135,3 +135,26 @@ def test_what_changes_in_a_vault_or_its_model_shows_at_once(four: Cast) -> None:
     assert "Renamed is searched by keyword only" in scope_facts(scope).gaps()[0]
     four.vault.delete()
     assert scope_facts(scope).vaults == ()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("counted", "state", "told"),
+    [
+        (1, "running", True),
+        (1, "queued", True),
+        (1, "done", False),
+        (500, "running", False),
+    ],
+)
+def test_of_more_than_is_counted_the_work_tells_that_vectors_are_missing(
+    four: Cast, monkeypatch: pytest.MonkeyPatch, counted: int, state: str, *, told: bool
+) -> None:
+    monkeypatch.setattr(facts, "_LEAST_COUNTED", counted)
+    monkeypatch.setattr(facts, "_COUNTED", counted)
+    Job.objects.create(key=f"embed:{four.vault.pk}", kind="embed", vault=four.vault, state=state)
+    found = scope_facts(scope_for(four.owner)).gaps()
+    assert bool(found) == told
+    assert not found or "Some of" in found[0]
+    Vault.objects.update(next_embedding_model=four.vault.embedding_model)
+    assert scope_facts(scope_for(four.owner)).gaps() == (), "these are of the model to come"
