@@ -103,3 +103,8 @@ def test_what_only_a_far_meaning_brings_in_is_left_out() -> None:
     worded = Candidate(3, 3, 1.0, lexical_rank=1, cosine=0.2)
     named = Candidate(4, 4, 0.0, exact=True, cosine=0.1)
     assert without_far([[near, far, worded], [named]], bar=0.3) == ((near, worded), (named,))
+
+
+def test_what_stands_at_the_bar_is_not_far() -> None:
+    at, under = Candidate(1, 1, 1.0, cosine=0.25), Candidate(2, 2, 0.9, cosine=0.249)
+    assert without_far([[at, under]], bar=0.25) == ((at,),)
