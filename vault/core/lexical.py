@@ -63,7 +63,7 @@ _POWER = re.compile(r"[0-9]+e[0-9]")
 # Of an identifier without its joints; longer ones are addresses.
 _SHORTEST, _MOST_SQUEEZED = 4, 40
 _SHORT_PREFIX = 3
-MOST_JOINED = 6
+MOST_JOINED = 4
 _LETTER_AND_DIGIT = re.compile(r"[A-Za-z].*[0-9]|[0-9].*[A-Za-z]")
 _NOT_ALPHABETIC = regex.compile(r"\P{Alphabetic}")
 _HAN = regex.compile(r"\p{Han}")
