@@ -150,7 +150,7 @@ def check_models() -> Check:
 
 def _how_far(status: VaultStatus) -> str:
     if status.notes is not None and status.part is not None:
-        return f"{status.coverage} notes searchable"
+        return f"{status.coverage} notes {status.how}"
     if any(job.kind == "sync" for job in status.jobs):
         return "is being read; too busy just now to say how far it is"
     return "counting its notes takes too long just now"

@@ -71,6 +71,11 @@ class VaultStatus:
         return _sentence(self.part, self.notes)
 
     @property
+    def how(self) -> str:
+        """What `coverage` counts, for lines that have no page around them."""
+        return "searchable by words and meaning" if self.embedding_model else "searchable by words"
+
+    @property
     def part(self) -> int | None:
         """Notes that every kind of search the vault has can find."""
         return self.covered if self.embedding_model else self.searchable

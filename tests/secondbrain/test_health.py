@@ -71,7 +71,7 @@ def test_a_vault_says_how_much_of_it_is_searchable(cast: Cast, tmp_path: Path) -
         )
     check = named("Vault Team")
     assert check.level is Level.WARNING
-    assert "1 of 2 notes searchable" in check.text
+    assert "1 of 2 notes searchable by words" in check.text
 
 
 def test_a_vault_that_waits_for_an_answer_or_lost_its_folder_is_bad(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
     def _print(self, vault: Vault, status: VaultStatus) -> None:
         self.stdout.write(
-            f"{vault.slug}\t{status.coverage} searchable\t"
+            f"{vault.slug}\t{status.coverage} {status.how}\t"
             f"{_shown(status.embedded)} of {_shown(status.chunks)} chunks embedded, "
             f"{_shown(status.failed)} failed\t{status.state}"
         )
