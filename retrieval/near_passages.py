@@ -29,9 +29,9 @@ from vault.fields import Vector
 
 logger = logging.getLogger(__name__)
 
-# Passages handed over. Of a million made-up ones 1,000 hold 0.963 of the ten nearest, 1,500
-# 0.977, 2,000 0.983, at 7 us of the processor each.
-MOST_NEAR = 2_000
+# Passages handed over: one in so many, within these bounds. Of a million made-up ones 1,000 hold
+# 0.963 of the ten nearest, 1,500 0.977, 2,000 0.983, at 7 us of the processor each.
+ONE_IN, LEAST_NEAR, MOST_NEAR = 500, 1_000, 2_000
 # Vectors written since the signs were read that the statement measures; when half as many were,
 # signs are read again.
 MOST_LATE = 5_000
@@ -93,7 +93,8 @@ def near_passages(
     if len(held) < len(keys) or not keys:
         return None
     question = asked(query, centre=_centres[space])
-    rows = nearest([each.signs for each in held.values()], question, count=MOST_NEAR)
+    count = min(MOST_NEAR, max(LEAST_NEAR, chunks // ONE_IN))
+    rows = nearest([each.signs for each in held.values()], question, count=count)
     chunk_ids = np.concatenate([each.chunk_ids for each in held.values()])[rows]
     ends = np.cumsum([len(each.chunk_ids) for each in held.values()])
     vaults = np.array(vault_ids)[np.searchsorted(ends, rows, side="right")]

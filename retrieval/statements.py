@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
+from retrieval.core.everyday_words import everyday_words_in
 from retrieval.core.foreign import own_config
 from retrieval.core.query import (
     ParsedQuery,
@@ -153,6 +154,7 @@ def search_statement(
         "text": query.text,
         "as_typed": like_pattern(query.text),
         "respelled": other,
+        "everyday": list(everyday_words_in(query.text)),
         "made": _made(query.text, other, days),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,

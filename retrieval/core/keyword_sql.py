@@ -173,7 +173,7 @@ MENDED = """
         ) AS slips
         FROM words JOIN forms USING (position) LEFT JOIN counted USING (lexeme)
         WHERE NOT words.is_stop AND length(words.word) >= 5
-            AND words.word ~ '^[[:alpha:]]+$'
+            AND words.word ~ '^[[:alpha:]]+$' AND words.word <> ALL(%(everyday)s)
         GROUP BY words.position, words.word HAVING COALESCE(max(counted.df), 0) = 0
     ) AS unknown
     CROSS JOIN LATERAL (

@@ -194,6 +194,14 @@ def test_a_word_of_another_language_is_not_mended_into_this_one(cast: Cast) -> N
     assert "→" in arm(search(cast.owner, "offise hours"), "keyword").reason
 
 
+def test_an_everyday_word_of_another_language_is_no_slip(cast: Cast) -> None:
+    write_markdown(cast.vault, "a.md", "Der Plan gilt für vier Wochen.")
+    refresh_lexemes(force=True)
+    said = arm(search(cast.owner, "Wie viele Urlaubstage habe ich?"), "keyword").reason
+    assert "→" not in said
+    assert "vierr → vier" in arm(search(cast.owner, "vierr Plan"), "keyword").reason
+
+
 @pytest.mark.parametrize("query", ["5 March 2024", "March 5, 2024", "5.3.2024", "5 марта 2024"])
 def test_a_day_finds_the_note_that_is_named_after_it(cast: Cast, query: str) -> None:
     write_note(cast.vault, "daily/2024-03-05.md", "We talked about the roof.")
