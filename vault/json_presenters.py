@@ -8,6 +8,7 @@ from typing import Any
 from vault.core.tokens import estimate_tokens
 from vault.models import Note, Vault
 from vault.presenters import VaultRow
+from vault.run_rows import counts_of, not_read_of
 from vault.sections import WindowText
 from vault.settings_forms import VaultSettingsForm
 from vault.status import VaultStatus
@@ -19,7 +20,8 @@ def status_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
     data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
     data["last_run"] = run and {
         "state": run.state,
-        "counts": run.counts,
+        "counts": counts_of(run),
+        "not_read": not_read_of(run),
         "error": run.error,
         "started": run.started.isoformat(),
         "finished": run.finished.isoformat() if run.finished else None,

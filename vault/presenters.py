@@ -16,11 +16,13 @@ from django.utils.translation import ngettext
 
 from vault import access
 from vault.core.archives import ArchivePlan
+from vault.core.file_kinds import MOST_KINDS, OTHER_KINDS
 from vault.core.names import file_name, without_suffix
 from vault.models import Note, SyncRun, Vault, VaultMember
 from vault.problem_kinds import Kind
 from vault.problems import wrong_in_all
 from vault.removal import seconds_to_undo
+from vault.run_rows import not_read_of
 from vault.status import CurrentJob, counts_in
 
 # A tree of more notes shows whole only the folders on the way to the open note.
@@ -269,6 +271,21 @@ def run_words(counts: dict[str, Any]) -> str:
     if "checked" in counts:
         return ": ".join((_("Check"), ", ".join(parts) or _("nothing was wrong")))
     return ", ".join(parts) or _("nothing changed")
+
+
+def not_read_words(run: SyncRun, *, most: int = MOST_KINDS) -> str:
+    """Files of kinds that the run did not read: `12 .rst, 3 .docx, 4 others`; empty for none."""
+    found = not_read_of(run)
+    others = found.pop(OTHER_KINDS, 0) + sum([*found.values()][most:])
+    parts = [f"{count:,} {suffix}" for suffix, count in [*found.items()][:most]]
+    if others:
+        words = (
+            ngettext("%(n)s other", "%(n)s others", others)
+            if parts
+            else ngettext("%(n)s file of another kind", "%(n)s files of other kinds", others)
+        )
+        parts.append(words % {"n": f"{others:,}"})
+    return ", ".join(parts)
 
 
 def archive_words(plan: ArchivePlan) -> str:

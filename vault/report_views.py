@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,6 +18,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from vault import access, presenters
+from vault.core.file_kinds import MOST_KINDS
+from vault.core.rendering import anchor_id
 from vault.forms import read_number
 from vault.models import SyncRun, Vault
 from vault.problem_kinds import Kind, Looked
@@ -27,6 +30,10 @@ from vault.tasks import request_embed, request_sync
 PAGE_ROWS = 50
 FIRST_ROWS = 10
 FIRST_RUNS = 5
+# Kinds of files that are not read which the vault's page names; the page of a run names all.
+KINDS_SHOWN = 5
+# Of the handbook's page "writing-notes".
+KINDS_HEADING = "Which files are read"
 LARGEST_PAGE = 10_000
 
 
@@ -106,6 +113,7 @@ def vault_run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         "run": run,
         "words": presenters.run_words(run.counts),
         "facts": presenters.run_facts(run),
+        **_not_read(request, run, most=MOST_KINDS),
         "left_out": max(0, run.counts.get("warnings", 0) - len(run.warnings)),
     }
     return render(request, "vault/run.html", context)
@@ -118,11 +126,27 @@ def report_of(request: HttpRequest, found: Vault) -> dict[str, Any]:
     every = SyncRun.objects.filter(vault=found).defer("warnings")
     runs = every[: FIRST_RUNS + 1] if not scope.rules else ()
     rows = [(run, presenters.run_words(run.counts)) for run in runs]
+    scanned = next((run for run, _words in rows if "not_read" in run.counts), None)
     return context | {
+        **(_not_read(request, scanned, most=KINDS_SHOWN) if scanned else {}),
         "runs": rows[:FIRST_RUNS],
         "has_more_runs": len(rows) > FIRST_RUNS,
         "is_whole": not scope.rules,
     }
+
+
+def _not_read(request: HttpRequest, run: SyncRun, *, most: int) -> dict[str, str]:
+    """What the run left out by its kind, and where the handbook says which kinds are read:
+    of use to those only who have the handbook as a vault."""
+    words = presenters.not_read_words(run, most=most)
+    if not words:
+        return {}
+    place = str(settings.BASE_DIR / "docs")
+    handbook = access.visible_to(request.user).filter(place=place).first()
+    if handbook is None:
+        return {"not_read": words}
+    address = presenters.PageAddresses().note(handbook.slug, "writing-notes.md")
+    return {"not_read": words, "kinds_page": f"{address}#{anchor_id(KINDS_HEADING)}"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,16 @@ KILLED = "The process was ended while it was at this. The run after it did the r
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: counts of what was done, what was wrong with which file."""
+    """How a run ended: counts of what was done, what was wrong with which file.
+
+    `not_read` counts files of kinds that are not read by suffix; None without a scan.
+    """
 
     state: SyncRun.State
     counts: Mapping[str, int]
     warnings: tuple[FileWarning, ...]
     error: str = ""
+    not_read: Mapping[str, int] | None = None
 
 
 def begin_run(vault: Vault, *, full: bool) -> SyncRun:
@@ -40,6 +44,9 @@ def end_run(run: SyncRun, outcome: Outcome) -> SyncRun:
     kinds = ("created", "updated", "moved", "deleted", "again")
     changes = sum(outcome.counts.get(kind, 0) for kind in kinds)
     run.counts |= {**outcome.counts, "changes": changes, "warnings": len(outcome.warnings)}
+    if outcome.not_read is not None:
+        # As pairs: the database orders the keys of an object as it likes.
+        run.counts["not_read"] = [list(pair) for pair in outcome.not_read.items()]
     run.warnings = [_row(warning) for warning in outcome.warnings[:MOST_WARNINGS]]
     run.finished = timezone.now()
     run.save()
@@ -48,6 +55,16 @@ def end_run(run: SyncRun, outcome: Outcome) -> SyncRun:
         same = SyncRun.objects.filter(vault=run.vault_id, state=run.state, counts__changes=0)
         same.filter(counts__full=run.counts["full"]).exclude(pk=run.pk).delete()
     return run
+
+
+def not_read_of(run: SyncRun) -> dict[str, int]:
+    """Files that the run left out since their kind is not read: by suffix, most frequent first."""
+    return dict(run.counts.get("not_read", ()))
+
+
+def counts_of(run: SyncRun) -> dict[str, int]:
+    """The numbers of a run, each by its name."""
+    return {name: count for name, count in run.counts.items() if name != "not_read"}
 
 
 def _row(warning: FileWarning) -> dict[str, Any]:

@@ -167,6 +167,9 @@ class LastRunSerializer(serializers.Serializer[Any]):
 
     state = serializers.CharField()
     counts = serializers.DictField(child=serializers.IntegerField())
+    not_read = serializers.DictField(
+        child=serializers.IntegerField(), help_text="files of kinds that are not read, by suffix"
+    )
     error = serializers.CharField(allow_blank=True)
     started = serializers.DateTimeField()
     finished = serializers.DateTimeField(allow_null=True)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 import structlog
-from django.conf import settings
 
 from vault.connections import due_connections, refresh_connections
 from vault.core.changes import plan_changes
@@ -34,6 +33,7 @@ from vault.sources import (
     SourceOffline,
     SourceUnavailable,
     source_of,
+    wait_until_quiet,
 )
 from vault.storing import ReadFile, batches_ahead, delete_notes, move_notes, store, touch
 
@@ -128,6 +128,7 @@ class _Sync:
     warnings: list[FileWarning] = field(default_factory=list)
     question: str = ""
     trouble: str = ""
+    not_read: Mapping[str, int] | None = None
     _compared: dict[str, ReadFile | None] = field(default_factory=dict)
 
     def go(self) -> None:
@@ -148,16 +149,18 @@ class _Sync:
             self._pause(f"{error} Nothing was deleted. Mend it, then resume.")
             return
         self.warnings += scan.warnings
+        self.not_read = scan.not_read
         read_settings_files(self.vault, source, scan.settings)
         known = self._known()
-        _wait_until_quiet(scan.files)
+        wait_until_quiet(scan.files)
         found = self._hashed(source, scan.files, known)
         found += _out_of_sight(scan.unreadable, known, found)
         self._apply(source, known, found)
 
     def outcome(self, *, error: str) -> Outcome:
         """What the run's row says at its end."""
-        return Outcome(self.state(), dict(self.counts), tuple(self.warnings), error)
+        warnings = tuple(self.warnings)
+        return Outcome(self.state(), dict(self.counts), warnings, error, self.not_read)
 
     def state(self) -> SyncRun.State:
         if self.question:
@@ -374,14 +377,6 @@ class _Sync:
 
 def _silent(progress: SyncProgress) -> None:
     """For callers who do not watch."""
-
-
-def _wait_until_quiet(files: Sequence[FileState]) -> None:
-    """Wait for what was saved a moment ago, once: a save is over within a second."""
-    youngest = max((file.modified.timestamp() for file in files), default=0.0)
-    age = time.time() - youngest
-    if 0 <= age < settings.QUIET_SECONDS:
-        time.sleep(settings.QUIET_SECONDS - age + 0.01)
 
 
 def _out_of_sight(

@@ -196,8 +196,10 @@ def test_what_is_not_there_is_wrong_usage(arguments: tuple[str, ...]) -> None:
 
 
 def test_sync_embed_and_wait_tell_scripts_what_they_did(folder: Folder) -> None:
+    folder.write("b.rst", "no note")
     out, err = run("sync", "--json")
     told = json.loads(out)
+    assert (told["not_read"], "not_read" in told["counts"]) == ({".rst": 1}, False)
     assert (told["vault"], told["state"], told["error"]) == (folder.vault.slug, "done", "")
     assert (told["counts"]["created"], told["warnings"]) == (1, [])
     assert json.loads(run("embed", "--json")[0]) == {

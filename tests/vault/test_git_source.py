@@ -21,6 +21,7 @@ from vault.adding import CannotAdd, add_vault, place_of
 from vault.git import fetching
 from vault.git.listing import LIST_FILE
 from vault.models import Job, Note, SettingsFile, SyncRun, Vault
+from vault.run_rows import not_read_of
 from vault.sources import source_of, trouble_with
 from vault.sources.git import clone_place
 from vault.sync import answer_pause, sync_vault
@@ -65,6 +66,7 @@ def test_a_branch_is_read_and_later_commits_touch_only_what_they_changed(
     run = sync_vault(vault.pk)
     assert (run.state, run.error) == (SyncRun.State.DONE, "")
     assert paths(vault) == ["a.md", "sub/b.md"]
+    assert not_read_of(run) == {".txt": 1}
     before = {note.path: note for note in Note.objects.filter(vault=vault)}
     server.commit({"a.md": "# Apricot", "sub/b.md": "# Pears\n\n[[a]]", "d.md": "# New"})
     run = sync_vault(vault.pk)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from django.test import Client, override_settings
 from django.urls import reverse
@@ -18,13 +20,16 @@ from secondbrain.health import check_vault
 from tests.cast import Cast, make_user, make_vault
 from tests.vault.folders import Folder
 from tests.vault.notes import make_model, make_note
+from vault.core.rendering import anchor_id
 from vault.counting import in_time
 from vault.embedding import embed_pending
 from vault.enrichment import enrich_settings, switch_off, switch_on
 from vault.models import Chunk, ContextFailure, Job, Note, ScrubFinding, SyncRun, Vault, VaultMember
+from vault.presenters import not_read_words
 from vault.problem_kinds import Kind, Looked
 from vault.problems import list_problems, problem_counts, wrong_in_all
 from vault.reindexing import reindex_failed, reindex_notes
+from vault.report_views import KINDS_HEADING
 from vault.status import vault_status
 from vault.tasks import request_sync
 
@@ -308,6 +313,35 @@ def test_a_run_has_a_page_with_every_warning(cast: Cast) -> None:
     VaultMember.objects.filter(user=cast.mate).update(hidden_folders=["HR"])
     assert client.get(reverse("vault-run", args=["team", run.pk])).status_code == 404
     assert client.get(reverse("vault-runs", args=["team"])).status_code == 404
+
+
+def test_files_of_kinds_that_are_not_read_are_named_on_the_pages(folder: Folder) -> None:
+    for name in ("a.md", "b.rst", "c.rst", "d.docx", "e.png", "LICENSE", *"vwxyz"):
+        folder.write(name, "words")
+    for number in range(4):
+        folder.write(f"{number}.k{number}", "words")
+    run = folder.sync()
+    client = Client()
+    client.force_login(User.objects.get(vaultmember__vault=folder.vault))
+    slug = folder.vault.slug
+    report = client.get(reverse("vault-report", args=[slug])).content.decode()
+    assert "Not read: 2 .rst, 1 .docx, 1 .k0, 1 .k1, 1 .k2, 7 others" in report
+    assert "Which files are read" not in report, "the handbook is no vault of this reader"
+    page = reverse("vault-run", args=[slug, run.pk])
+    assert "1 .k2, 1 .k3, 6 others" in client.get(page).content.decode()
+    Vault.objects.filter(pk=folder.vault.pk).update(place=str(settings.BASE_DIR / "docs"))
+    kinds = reverse("note", args=[slug, "writing-notes.md"]) + f"#{anchor_id(KINDS_HEADING)}"
+    assert f'<a href="{kinds}">' in client.get(page).content.decode()
+    handbook = (settings.BASE_DIR / "docs" / "writing-notes.md").read_text()
+    assert f"## {KINDS_HEADING}\n" in handbook
+
+
+def test_of_a_vault_whose_every_kind_is_read_nothing_is_said(folder: Folder) -> None:
+    folder.write("a.md", "words")
+    folder.sync()
+    assert not_read_words(folder.sync()) == ""
+    folder.write("LICENSE", "words")
+    assert not_read_words(folder.sync()) == "1 file of another kind"
 
 
 def test_a_long_note_without_a_passage_is_suspicious(folder: Folder) -> None:

@@ -289,3 +289,13 @@ def test_folders_without_end_are_cut_with_a_reason(root: Path) -> None:
         os.close(here)
     found = scan(deep)
     assert any("deeper" in reason for reason in reasons(found).values())
+
+
+def test_files_of_kinds_that_are_not_read_are_counted_by_suffix(root: Path) -> None:
+    for name in ("a.md", "a.rst", "sub/b.RST", "c.docx", "p.png", "song.mp3", "x.zip", "LICENSE"):
+        write(root, name)
+    for hidden in (".github/x.rst", ".hidden.rst", "sub/.cache/x.rst", "out/x.rst", "~$c.docx"):
+        write(root, hidden)
+    write(root, ".brainignore", "out/")
+    (root / "link.rst").symlink_to(root / "a.rst")
+    assert list(scan(root).not_read.items()) == [(".rst", 2), (".docx", 1), ("other", 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from vault.core.types import NoteKind
 
@@ -73,6 +74,44 @@ _DATA = frozenset({"html", "css", "json", "yaml", "toml", "ini", "xml", "text"})
 DEFAULT_CODE_SUFFIXES = " ".join(
     suffix for suffix, language in LANGUAGES.items() if language not in _DATA
 )
+# Nobody looks for text in these.
+_BINARIES = {
+    "pictures": ".svg .ico .bmp .tif .tiff .heic .heif .psd .ai .eps .raw .cr2 .nef",
+    "sound": ".mp3 .m4a .wav .flac .ogg .opus .aac .wma",
+    "film": ".mp4 .m4v .mov .mkv .avi .webm .wmv .3gp",
+    "fonts": ".ttf .otf .woff .woff2 .eot",
+    "archives": ".zip .gz .tgz .tar .bz2 .xz .zst .7z .rar .jar .iso .dmg .apk .deb .rpm",
+    "programs": ".exe .msi .dll .so .dylib .a .o .obj .lib .bin .class .pyc .pyo .wasm",
+    "databases": ".db .sqlite .sqlite3",
+}
+_WITHOUT_TEXT = frozenset(suffix for kind in _BINARIES.values() for suffix in kind.split())
+# Under what files without a suffix are counted, and those of rarer kinds.
+OTHER_KINDS = "other"
+MOST_KINDS = 20
+
+
+def unread_kind(path: str) -> str:
+    """Under what a file is counted that is of no kind that is read: its suffix, or OTHER_KINDS.
+
+    Empty when nobody would look for text in it: it is hidden, or a picture, sound, program.
+    """
+    if path.startswith(".") or "/." in path:
+        return ""
+    suffix = suffix_of(path)
+    if suffix in _WITHOUT_TEXT or suffix in ATTACHMENT_SUFFIXES:
+        return ""
+    return suffix if _SUFFIX.fullmatch(suffix) else OTHER_KINDS
+
+
+def most_frequent_kinds(counts: Mapping[str, int]) -> dict[str, int]:
+    """Files by kind, the most frequent first, at most MOST_KINDS; the rest is OTHER_KINDS."""
+    ranked = sorted(
+        (pair for pair in counts.items() if pair[0] and pair[0] != OTHER_KINDS),
+        key=lambda pair: (-pair[1], pair[0]),
+    )
+    told = dict(ranked[:MOST_KINDS])
+    others = counts.get(OTHER_KINDS, 0) + sum(count for _, count in ranked[MOST_KINDS:])
+    return told | {OTHER_KINDS: others} if others else told
 
 
 def suffixes_to_read(code: tuple[str, ...]) -> tuple[str, ...]:

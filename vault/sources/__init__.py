@@ -1,5 +1,6 @@
 """Where notes come from. Read-only: nothing here opens a vault's file for writing."""
 
+from vault.sources.quiet import wait_until_quiet
 from vault.sources.registry import MODULES, source_of, trouble_with
 from vault.sources.types import (
     FileBusy,
@@ -20,4 +21,5 @@ __all__ = [
     "SourceUnavailable",
     "source_of",
     "trouble_with",
+    "wait_until_quiet",
 ]

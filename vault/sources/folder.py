@@ -12,7 +12,12 @@ from pathlib import Path
 from django.conf import settings
 from pathspec import GitIgnoreSpec
 
-from vault.core.file_kinds import PICTURE_SUFFIXES, read_suffixes, suffixes_to_read
+from vault.core.file_kinds import (
+    PICTURE_SUFFIXES,
+    most_frequent_kinds,
+    read_suffixes,
+    suffixes_to_read,
+)
 from vault.core.moments import moment_of
 from vault.core.types import FileState
 from vault.models import Vault
@@ -122,6 +127,7 @@ class FolderSource:
             (*walk.warnings, *warnings),
             tuple(walk.unreadable),
             tuple(_state(path, settings[raw]) for path, raw in own.items()),
+            most_frequent_kinds(walk.not_read),
         )
 
     def _read_raw(self, path: str, raw: str) -> tuple[bytes, FileState]:

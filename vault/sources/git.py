@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from pathspec import GitIgnoreSpec
 from vault.core.file_kinds import (
     PICTURE_SUFFIXES,
     is_settings_file,
+    most_frequent_kinds,
     read_suffixes,
     suffixes_to_read,
+    unread_kind,
 )
 from vault.core.git_addresses import read_git_address
 from vault.core.moments import moment_of
@@ -105,6 +108,7 @@ class GitSource:
         rules = self._ignore_rules(listing)
         entries = {raw: e for raw, e in listing.files.items() if not _is_ignored(rules, raw)}
         wanted = [raw for raw, e in entries.items() if e.is_file and raw.lower().endswith(suffixes)]
+        left_out = [raw for raw in {*entries} - {*wanted} if entries[raw].is_file]
         paths, warnings = named_paths(wanted)
         notes = {path: entries[raw] for path, raw in paths.items()}
         own = {raw: e for raw, e in listing.files.items() if e.is_file and is_settings_file(raw)}
@@ -113,6 +117,7 @@ class GitSource:
             tuple(_state(path, entry) for path, entry in notes.items()),
             (*_skipped(entries), *warnings),
             settings=tuple(_state(path, entry) for path, entry in own.items()),
+            not_read=most_frequent_kinds(Counter(map(unread_kind, left_out))),
         )
 
     def _updated(self) -> Listing:

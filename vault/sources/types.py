@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from vault.core.types import FileState, FileWarning
@@ -33,12 +34,14 @@ class Scan:
 
     `unreadable` are files and folders that could not be looked at: what is known below
     them is still there as far as anybody can tell. `settings` are no notes, but read alike.
+    `not_read` counts, by suffix, files of kinds that are not read.
     """
 
     files: tuple[FileState, ...]
     warnings: tuple[FileWarning, ...] = ()
     unreadable: tuple[str, ...] = ()
     settings: tuple[FileState, ...] = ()
+    not_read: Mapping[str, int] = field(default_factory=dict)
 
 
 class Source(Protocol):

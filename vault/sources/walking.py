@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Sequence
 
 from pathspec import GitIgnoreSpec
 
-from vault.core.file_kinds import PERSONAS_FOLDER, SETTINGS_FILE, is_settings_file
+from vault.core.file_kinds import PERSONAS_FOLDER, SETTINGS_FILE, is_settings_file, unread_kind
 from vault.core.types import FileWarning
 from vault.sources.ignoring import IGNORE_FILE, LARGEST_IGNORE_FILE
 from vault.sources.naming import escaped, printable
@@ -31,6 +32,7 @@ class Walk:
         self.files: dict[str, os.stat_result] = {}
         self.warnings: list[FileWarning] = []
         self.unreadable: list[str] = []
+        self.not_read: Counter[str] = Counter()
 
     def folder(self, descriptor: int, prefix: str, depth: int) -> None:
         """Collect what lies in the open folder, and below."""
@@ -54,6 +56,8 @@ class Walk:
         elif not raw.lower().endswith(self.suffixes):
             if stat.S_ISLNK(found.st_mode):
                 self._skip(raw, "It is a symbolic link: links are not followed.")
+            elif stat.S_ISREG(found.st_mode):
+                self.not_read[unread_kind(raw)] += 1
         elif stat.S_ISREG(found.st_mode):
             self.files[raw] = found
         else:

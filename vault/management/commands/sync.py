@@ -14,6 +14,7 @@ from vault.locks import Busy
 from vault.management.choosing import chosen_vaults
 from vault.management.progress import progress_bar
 from vault.models import SyncRun, Vault
+from vault.run_rows import counts_of, not_read_of
 from vault.staleness import has_pending
 from vault.sync import SyncProgress, sync_vault
 from vault.tasks import request_embed
@@ -66,7 +67,8 @@ class Command(BaseCommand):
     def _print(self, vault: Vault, run: SyncRun) -> None:
         if self.as_json:
             found = {"vault": vault.slug, "state": run.state, "error": run.error}
-            self.stdout.write(json.dumps(found | {"counts": run.counts, "warnings": run.warnings}))
+            numbers = {"counts": counts_of(run), "not_read": not_read_of(run)}
+            self.stdout.write(json.dumps({**found, **numbers, "warnings": run.warnings}))
             return
         names = ("created", "updated", "moved", "deleted", "again", "chunks", "warnings")
         counts = ", ".join(f"{run.counts.get(name, 0)} {name}" for name in names)
