@@ -39,7 +39,7 @@ def personas_for(user: User) -> list[Persona]:
     _keep_up(readable)
     mine = Q(settings_file=None) | Q(settings_file__vault__in=readable.values("pk"))
     found = Persona.objects.filter(mine, enabled=True).select_related("settings_file__vault")
-    return sorted(found, key=lambda each: (each.place, each.name, each.pk))
+    return sorted(found, key=lambda each: (each.place.lower(), each.place, each.name, each.pk))
 
 
 def persona_for(user: User, pk: int | None) -> Persona | None:

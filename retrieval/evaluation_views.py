@@ -52,7 +52,7 @@ _HEAVY = ("results", "pending")
 @never_cache
 def evaluations(request: HttpRequest) -> HttpResponse:
     """The vaults whose search may be measured. One alone is opened at once."""
-    vaults = list(evaluated_by(request.user).order_by("name"))
+    vaults = list(evaluated_by(request.user))
     if len(vaults) == 1:
         return redirect("evaluation", vaults[0].slug)
     rows = [(vault, fall_row(fall_of(vault))) for vault in vaults]

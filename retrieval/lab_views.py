@@ -69,7 +69,7 @@ def lab(request: HttpRequest) -> HttpResponse:
 
     A search that was kept is shown to whoever asked it, whatever they own.
     """
-    vaults = list(evaluated_by(request.user).order_by("name"))
+    vaults = list(evaluated_by(request.user))
     if not vaults and not request.GET.get("run"):
         raise Http404("Nothing to look at.")
     base = _base()

@@ -74,7 +74,7 @@ def search(request: HttpRequest) -> HttpResponse:
         return render(request, "retrieval/results.html", context)
     context |= {
         "modes": [(mode.value, label) for mode, label in MODE_LABELS.items()],
-        "vaults": visible_to(request.user).order_by("name"),
+        "vaults": visible_to(request.user),
         "kinds": [(kind, KIND_LABELS[kind]) for kind in KIND_LABELS],
         "given": {name: request.GET.get(name, "") for name in ON_PAGE},
         "beside": [pair for pair in _chosen(request) if pair[0] not in ON_PAGE],

@@ -73,7 +73,7 @@ def doubts_about(vault: Vault) -> list[str]:
     place = Path(vault.place)
     doubts = []
     folders = Vault.objects.present().filter(source_kind=Vault.SourceKind.FOLDER)
-    for other in folders.exclude(pk=vault.pk).order_by("name"):
+    for other in folders.exclude(pk=vault.pk):
         there = Path(other.place)
         if place == there or place.is_relative_to(there) or there.is_relative_to(place):
             doubts.append(

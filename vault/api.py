@@ -263,7 +263,7 @@ class IndexStatusView(APIView):
     )
     def get(self, request: Request) -> Response:
         scope = access.scope_for(request.user)
-        vaults = access.visible_to(request.user).order_by("slug")
+        vaults = access.visible_to(request.user)
         rows: list[dict[str, Any]] = [
             json_presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
         ]

@@ -61,11 +61,12 @@ def vault_rows(user: access.User) -> list[VaultRow]:
     syncs = SyncRun.objects.filter(vault=OuterRef("pk"), kind=SyncRun.Kind.SYNC)
     vaults = (
         access.visible_to(user)
-        .order_by("name")
         .annotate(
             last_sync=Max("sync_runs__finished", filter=Q(sync_runs__kind="sync")),
             last_state=Subquery(syncs.order_by("-started").values("state")[:1]),
         )
+        # A statement that groups does not take the order of the model.
+        .order_by(*Vault._meta.ordering)
     )
     counts = counts_in(access.scope_for(user))
     edited = set(access.editable_by(user).values_list("pk", flat=True))

@@ -237,7 +237,7 @@ def _vaults(
             url=reverse("vault", args=[vault.slug]),
             is_chosen=vault.slug in wanted,
         )
-        for vault in readable.order_by("name")
+        for vault in readable
     ]
 
 

@@ -10,9 +10,11 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from tests.cast import Cast
+from tests.cast import Cast, make_vault
 from tests.vault.notes import make_link, make_model, make_note, make_vector
-from vault.models import Note
+from vault import access
+from vault.models import Note, Vault
+from vault.presenters import vault_rows
 from vault.tokens import create_token
 
 BODY = "intro\n# A\na words\n## B\nb words\n"
@@ -55,6 +57,18 @@ def test_vaults_are_those_one_may_read(cast: Cast, note: Note) -> None:
     _, rows = get(cast.mate, "/api/vaults")
     assert rows == [{"slug": "team", "name": "Team", "role": "reader", "notes": 1,
                      "searchable": 1, "last_sync": None}]  # fmt: skip
+
+
+def test_vaults_stand_by_name_without_regard_to_capitals(cast: Cast) -> None:
+    for slug, name in [("z-first", "alpha"), ("a-last", "Wiki"), ("m", "beta"), ("same", "beta")]:
+        made = make_vault(slug, owner=cast.owner)
+        Vault.objects.filter(pk=made.pk).update(name=name)
+    ordered = ["z-first", "m", "same", "team", "a-last"]
+    assert [row.vault.slug for row in vault_rows(cast.owner)] == ordered
+    assert [row["slug"] for row in get(cast.owner, "/api/vaults")[1]] == ordered
+    assert [row["slug"] for row in get(cast.owner, "/api/index/status")[1]["vaults"]] == ordered
+    for readers in (access.visible_to, access.editable_by, access.owned_by, access.evaluated_by):
+        assert [vault.slug for vault in readers(cast.owner)] == ordered
 
 
 def test_a_note_has_its_text_sections_and_links(cast: Cast, note: Note) -> None:

@@ -17,6 +17,7 @@ from tests.vault.folders import Folder, make_folder
 from vault.models import Job, Vault, VaultMember
 from vault.removal import UNDO_TIME, delete_vault
 from vault.settings_forms import VaultSettingsForm
+from vault.settings_saving import save_settings, stamp_of
 from vault.tokens import create_token
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +32,8 @@ def signed_in(user: Any) -> Client:
 def filled(vault: Vault, *, is_staff: bool = False, **changed: object) -> dict[str, Any]:
     """What the page sends when only this was changed."""
     form = VaultSettingsForm(instance=vault, is_staff=is_staff)
-    sent = {name: form[name].value() for name in form.fields} | changed
+    sent = {name: form[name].value() for name in form.fields}
+    sent |= {"stamp": stamp_of(form, vault)} | changed
     return {name: value for name, value in sent.items() if value not in (None, False)}
 
 
@@ -80,6 +82,89 @@ def test_other_sizes_of_passages_are_asked_about_with_what_they_cost(cast: Cast)
 
 def test_sizes_of_a_vault_without_passages_are_saved_at_once(cast: Cast) -> None:
     assert change(cast, chunk_tokens=200).status_code == 302
+    assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 200
+
+
+def saved_meanwhile(cast: Cast, **changed: Any) -> None:
+    Vault.objects.filter(pk=cast.vault.pk).update(**changed)
+
+
+def test_what_another_owner_saved_meanwhile_is_not_overwritten_unseen(cast: Cast) -> None:
+    saved_meanwhile(cast, ignored="Old/\n*.draft.md", scrub_emails=True)
+    response = change(cast, name="Mine", ignored="Private/")
+    page = Page(response.content.decode())
+    assert response.status_code == 409
+    for told in ("Nothing was saved yet", "Left out", "*.draft.md", "e-mail addresses"):
+        assert told in page.text
+    named = next(field for field in page.all("input") if field.get("name") == "name")
+    assert named["value"] == "Mine", "what was typed is kept"
+    vault = Vault.objects.get(pk=cast.vault.pk)
+    assert (vault.name, vault.ignored) == ("Team", "Old/\n*.draft.md")
+    assert not Job.objects.exists()
+    data = filled(cast.vault, name="Mine", ignored="Private/")
+    again = signed_in(cast.owner).post("/vaults/team/settings", data)
+    assert again.status_code == 409, "only the button overwrites"
+    over = next(button for button in page.all("button") if button.get("name") == "over")
+    data["over"] = over["value"]
+    assert signed_in(cast.owner).post("/vaults/team/settings", data).status_code == 302
+    vault.refresh_from_db()
+    assert (vault.name, vault.ignored, vault.scrub_emails) == ("Mine", "Private/", False)
+
+
+def test_who_overwrites_is_told_of_what_was_saved_after_that(cast: Cast) -> None:
+    saved_meanwhile(cast, name="Theirs")
+    page = Page(change(cast, name="Mine").content.decode())
+    over = next(button for button in page.all("button") if button.get("name") == "over")
+    saved_meanwhile(cast, templates_folder="Forms")
+    response = change(cast, name="Mine", over=over["value"])
+    assert response.status_code == 409
+    assert "Forms" in response.content.decode()
+    assert Vault.objects.get(pk=cast.vault.pk).name == "Theirs"
+
+
+def test_a_change_that_both_made_is_no_conflict(cast: Cast) -> None:
+    saved_meanwhile(cast, ignored="Private/")
+    assert change(cast, name="New", ignored="Private/").status_code == 302
+    assert Vault.objects.get(pk=cast.vault.pk).name == "New"
+
+
+@pytest.mark.parametrize("stamp", ["", "forged"])
+def test_a_form_of_which_nobody_knows_what_it_showed_asks_before_it_overwrites(
+    cast: Cast, stamp: str
+) -> None:
+    assert change(cast, name="New", stamp=stamp).status_code == 409
+    assert Vault.objects.get(pk=cast.vault.pk).name == "Team"
+    assert change(cast, stamp=stamp).status_code == 302, "nothing differs"
+
+
+def test_of_two_that_save_at_once_the_second_sees_what_the_first_wrote(cast: Cast) -> None:
+    form = VaultSettingsForm(filled(cast.vault, name="New"), instance=cast.vault, is_staff=False)
+    stamp = stamp_of(form, cast.vault)
+    assert form.is_valid()
+    saved_meanwhile(cast, name="First")
+    conflict = save_settings(form, stamp=stamp)
+    assert conflict is not None
+    assert [(row.label, row.now, row.typed) for row in conflict.differences] == [
+        ("Name", "First", "New")
+    ]
+    assert Vault.objects.get(pk=cast.vault.pk).name == "First"
+    assert save_settings(form, stamp=conflict.stamp) is None
+    assert Vault.objects.get(pk=cast.vault.pk).name == "New"
+
+
+def test_a_conflict_is_told_before_new_sizes_are_asked_about(cast: Cast) -> None:
+    write_markdown(cast.vault, "Pump.md", "# Pump\n\nThe blue pump stands in the cellar.")
+    data = filled(cast.vault, chunk_tokens=200)
+    saved_meanwhile(cast, chunk_tokens=300)
+    client = signed_in(cast.owner)
+    page = Page(client.post("/vaults/team/settings", data).content.decode())
+    data["over"] = next(it for it in page.all("button") if it.get("name") == "over")["value"]
+    asked = client.post("/vaults/team/settings", data)
+    assert "would be cut and embedded again" in asked.content.decode()
+    kept = Page(asked.content.decode()).all("input")
+    stamp = next(field for field in kept if field.get("name") == "stamp")["value"]
+    confirmed = filled(cast.vault, chunk_tokens=200) | {"stamp": stamp, "confirm": "1"}
+    assert client.post("/vaults/team/settings", confirmed).status_code == 302
     assert Vault.objects.get(pk=cast.vault.pk).chunk_tokens == 200
 
 

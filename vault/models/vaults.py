@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
@@ -154,7 +155,8 @@ class Vault(models.Model):
     every = VaultQuerySet.as_manager()
 
     class Meta:
-        ordering = ["name"]
+        # Capitals among small letters, as people look for them.
+        ordering = [Lower("name"), "pk"]
 
     def __str__(self) -> str:
         return self.name
