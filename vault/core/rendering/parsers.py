@@ -8,8 +8,8 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
-from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
+from vault.core.rendering.bare_links import bare_links
 from vault.core.rendering.block_syntax import answer_blocks, block_syntax
 from vault.core.rendering.bracket_math import bracket_math
 from vault.core.rendering.inline_syntax import inline_syntax
@@ -35,7 +35,7 @@ def answer_parser() -> MarkdownIt:
 def _parser(*syntax: Callable[[MarkdownIt], None]) -> MarkdownIt:
     options = {"html": False, "breaks": True, "maxNesting": DEEPEST_NESTING}
     parser = MarkdownIt("js-default", options)
-    parser.use(gfm_autolink_plugin)
+    parser.use(bare_links)
     # "$50 to $100" is money: a formula has no space or digit at the outside of its dollars.
     parser.use(
         dollarmath_plugin,

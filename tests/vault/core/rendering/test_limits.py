@@ -38,3 +38,28 @@ def test_a_block_of_too_many_signs_is_shown_as_written_and_can_be_cited() -> Non
     assert page.text.count("[a* ") == 1_500
     assert page.cited == "last"
     assert page.all("em"), "the blocks around it keep their syntax"
+
+
+@pytest.mark.parametrize("sign", [":", "a:", "p:"])
+def test_ten_times_as_many_colons_take_no_hundred_times_as_long(sign: str) -> None:
+    def seconds(length: int) -> float:
+        times = []
+        for _again in range(3):
+            started = time.process_time()
+            render_note(sign * (length // len(sign)), highlight=None)
+            times.append(time.process_time() - started)
+        return min(times)
+
+    assert seconds(20_000) < 40 * seconds(2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("see http://a.example/x: there", "http://a.example/x"),
+        ("::: https://a.example", "https://a.example"),
+        ("(mailto:a@b.example)", "mailto:a@b.example"),
+    ],
+)
+def test_addresses_among_colons_are_links_as_before(text: str, address: str) -> None:
+    assert f'href="{address}"' in render_note(text, highlight=None).html
