@@ -1,11 +1,11 @@
 """Passages that are near to a question, by the signs of their vectors, held in memory.
 
 The larger an index of vectors is, the more of the nearest it misses, and the more rows it must
-look at: of a million passages pgvector's most finds nine of the ten nearest in 50 ms. Of each
-number of a vector the sign alone is kept here (retrieval/core/signs.py), so that all passages
-are compared; those that seem nearest are measured by the statement, as are all that were
-written since the signs were read. Reading them takes a second for 30,000 passages, so it is
-done behind the searches, which ask the index until then.
+look at: of a million passages the most rows that pgvector looks at bring nine of the ten nearest
+in 50 ms. Of each number of a vector the sign alone is kept here (retrieval/core/signs.py), so
+that all passages are compared; those that seem nearest are measured by the statement, as are all
+that were written since the signs were read. Reading them takes a second for 60,000 passages, so
+it is done behind the searches, which ask the index until then.
 """
 
 from __future__ import annotations
