@@ -19,6 +19,7 @@ from vault.core.archives import ArchivePlan
 from vault.core.file_kinds import MOST_KINDS, OTHER_KINDS
 from vault.core.names import file_name, without_suffix
 from vault.models import Note, SyncRun, Vault, VaultMember
+from vault.models.vaults import BY_NAME
 from vault.problem_kinds import Kind
 from vault.problems import wrong_in_all
 from vault.removal import seconds_to_undo
@@ -66,7 +67,7 @@ def vault_rows(user: access.User) -> list[VaultRow]:
             last_state=Subquery(syncs.order_by("-started").values("state")[:1]),
         )
         # A statement that groups does not take the order of the model.
-        .order_by(*Vault._meta.ordering)
+        .order_by(*BY_NAME)
     )
     counts = counts_in(access.scope_for(user))
     edited = set(access.editable_by(user).values_list("pk", flat=True))

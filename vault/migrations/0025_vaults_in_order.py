@@ -10,6 +10,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AlterModelOptions(
             name="vault",
-            options={"ordering": [Lower("name"), "pk"]},
+            options={"ordering": (Lower("name"), "pk")},
         ),
     ]

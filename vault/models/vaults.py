@@ -18,6 +18,9 @@ from vault.core.folder_rules import BadFolder, read_folders
 from vault.core.passage_sizes import PassageSizes
 from vault.querysets import VaultManager, VaultQuerySet
 
+# Capitals among small letters, as people look for them.
+BY_NAME = (Lower("name"), "pk")
+
 
 def validate_suffixes(text: str) -> None:
     """Refuse what is no list of suffixes."""
@@ -155,8 +158,7 @@ class Vault(models.Model):
     every = VaultQuerySet.as_manager()
 
     class Meta:
-        # Capitals among small letters, as people look for them.
-        ordering = [Lower("name"), "pk"]
+        ordering = BY_NAME
 
     def __str__(self) -> str:
         return self.name
