@@ -35,7 +35,8 @@ from chat.organising import make_folder
 from retrieval.core.note_day import note_day
 from retrieval.core.standing import standing_of
 from vault.access import notes_in, scope_for, visible_to
-from vault.core.archives import UNREADABLE_ZIP
+from vault.archive_directory import MOST_ENTRIES, refuse_long_directory
+from vault.core.archives import UNREADABLE_ZIP, ArchiveRefused
 from vault.core.scrub import scrub
 from vault.core.types import Scope
 from vault.models import Note, Vault
@@ -104,9 +105,10 @@ def _load(content: bytes) -> object:
 
 def _from_zip(content: bytes) -> bytes:
     try:
+        refuse_long_directory(io.BytesIO(content), most_entries=MOST_ENTRIES)
         with zipfile.ZipFile(io.BytesIO(content)) as files, files.open(ALL_AS_JSON) as inside:
             data = inside.read(LARGEST_FILE + 1)
-    except (KeyError, OSError, *UNREADABLE_ZIP) as error:
+    except (ArchiveRefused, KeyError, OSError, *UNREADABLE_ZIP) as error:
         raise BadFile(
             f"There is no readable “{ALL_AS_JSON}” in this zip: it is broken, encrypted, or was "
             "not exported here. Export everything again, and choose that file as it came."

@@ -20,6 +20,7 @@ from django.db import transaction
 
 from providers.registry import default_embedding_model
 from vault.adding import free_slug
+from vault.archive_directory import MOST_ENTRIES, refuse_long_directory
 from vault.core.archives import (
     UNREADABLE_ZIP,
     ArchivePlan,
@@ -114,6 +115,7 @@ def _unpacked(archive: IO[bytes], suffixes: tuple[str, ...]) -> Iterator[tuple[P
 
 def _unpack(archive: IO[bytes], place: Path, suffixes: tuple[str, ...]) -> ArchivePlan:
     try:
+        refuse_long_directory(archive, most_entries=MOST_ENTRIES)
         with zipfile.ZipFile(archive) as opened:
             entries = {_name(info): info for info in opened.infolist()}
             listed = [_entry(info) for info in opened.infolist()]

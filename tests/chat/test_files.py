@@ -15,6 +15,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat import importing
 from chat.core.importing import BadFile
 from chat.exporting import as_json, export_all, export_conversation
 from chat.importing import WITHHELD_IN_FILE, _load, import_file
@@ -203,6 +204,15 @@ def encrypted() -> bytes:
 )
 def test_a_file_that_cannot_be_read_says_why(cast: Cast, content: bytes, reason: str) -> None:
     with pytest.raises(BadFile, match=reason):
+        import_file(cast.owner, content)
+
+
+def test_a_zip_that_names_too_many_files_is_not_opened(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = zip_with("conversations.json", b'{"conversations": []}')
+    monkeypatch.setattr(importing, "MOST_ENTRIES", 0)
+    with pytest.raises(BadFile, match="not exported here"):
         import_file(cast.owner, content)
 
 

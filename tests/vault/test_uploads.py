@@ -137,6 +137,16 @@ def test_a_file_that_unpacks_to_more_than_it_says_is_stopped(
     assert folders(data_dir) == []
 
 
+def test_an_archive_that_names_too_many_files_is_not_opened(
+    cast: Cast, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_ENTRIES", 2)
+    packed = zipped({"a.md": "x", "b.exe": "x", "c.exe": "x"})
+    with pytest.raises(ArchiveRefused, match="table of contents is too long: 2 files"):
+        upload_vault(packed, name="N", owner=cast.owner)
+    assert folders(data_dir) == []
+
+
 def test_what_fails_after_unpacking_leaves_nothing_behind(cast: Cast, data_dir: Path) -> None:
     with pytest.raises(DataError):
         upload_vault(zipped({"a.md": "x"}), name="x" * 999, owner=cast.owner)
