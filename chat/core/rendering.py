@@ -37,6 +37,12 @@ MOST_HELD = 4
 # White space, or a character as a reader sees one.
 _LAST = regex.compile(r"(?:[ \t]+|\X)\Z")
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
+# A number as _render_cite writes it. Nothing else can be: in text and in attributes `<` and `"`
+# are escaped.
+_CITE = regex.compile(
+    r'(?P<head><a class="cite[^"]*" data-n="(?P<number>\d+)" data-where="[^"]*" )'
+    r'href="[^"?]*(?P<span>\?span=\d+-\d+)?[^"]*" aria-label="(?P<label>[^"]*)"'
+)
 
 
 @dataclass
@@ -67,6 +73,23 @@ def render_answer(
         whole.html += part.html
         whole.citations += part.citations
     return whole
+
+
+def lead_to_cards(html: str, cards: Mapping[int, str]) -> str:
+    """`html` of an answer whose numbers in `cards` lead to these ids on its page.
+
+    For passages whose note is gone: their card is all that is left to read.
+    """
+
+    def lead(chip: regex.Match[str]) -> str:
+        card = cards.get(int(chip["number"]))
+        if card is None:
+            return chip[0]
+        span = f'data-span="{chip["span"]}" ' if chip["span"] else ""
+        label = f'aria-label="{chip["label"]} (its note is gone)"'
+        return f'{chip["head"]}href="#{escape(card)}" {span}{label}'
+
+    return _CITE.sub(lead, html) if cards else html
 
 
 def split_blocks(text: str) -> list[SourceBlock]:

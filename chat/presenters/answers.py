@@ -16,9 +16,18 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from chat.continuing import can_continue
+from chat.core.rendering import lead_to_cards
 from chat.models import AnswerMode, Conversation, Message, ToolUse
 from chat.presenters.after import After, after_answers
-from chat.presenters.cards import NearNote, NoteNow, SourceCard, near_note, notes_now, source_card
+from chat.presenters.cards import (
+    NearNote,
+    NoteNow,
+    SourceCard,
+    card_id,
+    near_note,
+    notes_now,
+    source_card,
+)
 from chat.presenters.versions import Versions, versions_in
 from chat.step_events import StepRow, step_row
 from chat.threads import thread
@@ -251,12 +260,17 @@ def shared_turns(conversation_id: UUID, messages: Sequence[dict[str, Any]]) -> l
 def _answer(conversation_id: UUID, message: dict[str, Any], now: _Now) -> Answer:
     # The first citation of each passage is what its card begins with.
     quotes = {c["n"]: c["quote"] for c in reversed(message["citations"])}
+    gone = {
+        number: card_id(message["id"], number)
+        for number in (source["number"] for source in message["sources"])
+        if now.get((message["id"], number), NoteNow()).is_gone
+    }
     return Answer(
         id=message["id"],
         conversation_id=conversation_id,
         status=message["status"],
         # Made by chat.core.rendering, which lets nothing through but its own list of tags.
-        html=mark_safe(message["html"]),  # noqa: S308
+        html=mark_safe(lead_to_cards(message["html"], gone)),  # noqa: S308
         text=message["text"],
         error=message["error"]["text"],
         error_code=message["error"]["code"],

@@ -109,6 +109,11 @@ def source_card(source: dict[str, Any], *, quote: str, now: NoteNow | None) -> S
     )
 
 
+def card_id(message_id: str, number: int) -> str:
+    """The id of a passage's card on its page, as templates/chat/source.html writes it."""
+    return f"source-{message_id}-{number}"
+
+
 def near_note(note: dict[str, Any]) -> NearNote:
     """One of `nearest` as thread() has it."""
     return NearNote(note["title"], f"{note['vault_name']} › {note['path']}", note["url"])

@@ -199,7 +199,10 @@ def words(vaults: int) -> dict[str, Any]:
         "error": _("The answer could not be written."),
         "lost": _("No connection. What you typed is kept; trying again…"),
         "signed-out": _("You are signed out. What you typed is kept: sign in and come back."),
-        "unsure": _("The connection broke while this was being sent. Look at the list, or send."),
+        "unsure": _(
+            "The connection broke while this was being sent. "
+            "Unless the list shows it, press Enter to send it."
+        ),
         "all_vaults": _("All vaults"),
         "some_vaults": _("{count} vaults"),
         "unnarrow": _("Search without {token}"),

@@ -4,10 +4,11 @@ import { make, on } from "../secondbrain/js/app.js";
 
 const CITE = "a.cite";
 const GAP = 8;
+const LAST = "a:not([hidden]), :has(+ a[hidden])"; // to be focused in the card
 
 /** Start and end of the quote that `href` opens, in a passage from `start` of its note. */
 export function quoteIn(href, start, length) {
-  const span = new URL(href, location.href).searchParams.get("span")?.match(/^(\d+)-(\d+)$/);
+  const span = href.match(/[?&]span=(\d+)-(\d+)(&|$)/);
   if (!span) return null;
   const [from, to] = [span[1] - start, span[2] - start];
   return from >= 0 && to <= length && from < to && to - from < length ? [from, to] : null;
@@ -63,13 +64,15 @@ export class Citations {
     on(this.card, "pointerenter focusin", () => clearTimeout(this.timer));
     on(this.card, "pointerleave focusout", () => this.hideSoon());
     on(this.card, "keydown", (event) => {
-      if (event.key !== "Tab" || event.shiftKey || !event.target.matches("a")) return;
+      if (event.key !== "Tab" || event.shiftKey || !event.target.matches(LAST)) return;
       event.preventDefault(); // reading goes on behind the number
       this.leave();
     });
     on(this.right, "pointerover focusin", (event) => this.markChips(event.target.closest("[data-source]")));
     on(this.right, "pointerleave", () => this.markChips(null));
     on(root.querySelector("[data-scroll]"), "scroll", () => this.hide(), { passive: true });
+    const named = this.right.querySelector(":target"); // by a number in another tab
+    if (named) { this.showSources(named.parentElement.dataset.sources); named.scrollIntoView(); }
   }
 
   get isOpen() {
@@ -92,7 +95,7 @@ export class Citations {
     clearTimeout(this.timer);
     if (this.isOpen && this.chip === chip && !isKey) this.hide();
     else this.show(chip);
-    if (isKey) this.card.querySelector("a").focus();
+    if (isKey) this.card.querySelector(LAST).focus();
   }
 
   sourceOf(chip) {
@@ -130,7 +133,7 @@ export class Citations {
     this.card.querySelector("[data-weak]").hidden = !chip.matches(".weak");
     const quote = Array.from(source.querySelector("[data-quote]").textContent); // spans count characters, not UTF-16 units
     const place = this.card.querySelector("[data-quote]");
-    const found = quoteIn(chip.href, Number(source.dataset.start), quote.length);
+    const found = quoteIn(chip.dataset.span ?? chip.href, Number(source.dataset.start), quote.length);
     if (!found) { place.textContent = quote.join(""); return; }
     const mark = make("mark", { textContent: quote.slice(...found).join("") });
     const [start, end] = paragraphOf(quote, found);

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.core.citations import Quotable
-from chat.core.rendering import render_answer
+from chat.core.rendering import lead_to_cards, render_answer
 
 THREE = [
     Quotable(n, title, text, 0, len(text), f"/vaults/t/notes/{title}.md", n)
@@ -288,3 +288,22 @@ def test_a_chip_says_where_its_quote_stands() -> None:
     pump = Quotable(1, "Pump", text, 0, len(text), "/n", 7, "A & B", ((0, ("Pump", 'On "March"')),))
     html = render_answer("It failed in March [1].", [pump]).html
     assert 'data-where="A &amp; B › On &quot;March&quot;"' in html
+
+
+def test_the_number_of_a_note_that_is_gone_leads_to_its_card() -> None:
+    html = html_of("The pump failed in March. [1] It was repaired in three hours. [3]")
+    led = lead_to_cards(html, {1: "source-a-1"})
+    gone, kept = (a for tag, a in Elements(led).found if tag == "a")
+    assert (gone["href"], gone["data-span"]) == ("#source-a-1", "?span=0-25")
+    assert gone["aria-label"] == "Source 1: Pump (its note is gone)"
+    assert kept["href"] == "/vaults/t/notes/Repair.md?span=0-31&source=3"
+    assert lead_to_cards(html, {2: "source-a-2"}) == html
+
+
+def test_what_looks_like_a_number_in_a_text_or_a_title_is_not_led_anywhere() -> None:
+    fake = '<a class="cite" data-n="1" data-where="" href="/x" aria-label="y">'
+    passages = [Quotable(1, fake, "It failed.", 0, 10, "/vaults/t/notes/a.md", 1, fake)]
+    html = render_answer(f"{fake} `{fake}` It failed. [1]", passages).html
+    led = lead_to_cards(html, {1: "card"})
+    assert led.count("#card") == 1
+    assert [a["href"] for tag, a in Elements(led).found if tag == "a"] == ["#card"]

@@ -9,6 +9,7 @@ import pytest
 
 from chat.models import Message
 from chat.presenters.answers import Answer, Turn, turns_of
+from chat.presenters.cards import card_id
 from retrieval.models import RetrievalRun
 from tests.cast import Cast
 from tests.chat.pages import (
@@ -19,6 +20,7 @@ from tests.chat.pages import (
     make_conversation,
     make_note,
 )
+from vault.models import Note
 
 
 def only_answer(turns: list[Turn]) -> Answer:
@@ -77,6 +79,17 @@ def test_a_passage_of_headings_alone_is_shown_by_them(cast: Cast) -> None:
 
 def test_what_is_copied_names_the_cited_notes(answer: Answer) -> None:
     assert answer.markdown == "In March. [1]\n\nSources:\n\n[1] Pump, Pump.md"
+
+
+def test_the_number_of_a_note_that_is_gone_leads_to_its_card(cast: Cast) -> None:
+    conversation = make_conversation(cast.owner)
+    made = add_turn(conversation, "When?", "In March. [1] [2]", note=make_note(cast.vault))
+    add_source(made, make_note(cast.vault, title="Boiler"), number=2)
+    Note.objects.get(title="Pump").delete()
+    html = only_answer(turns_of(conversation, cast.owner)).html
+    assert f'href="#{card_id(str(made.pk), 1)}"' in html
+    assert "Pump.md" not in html
+    assert "Boiler.md?span=" in html
 
 
 def test_an_answer_without_citations_is_copied_as_it_is(cast: Cast) -> None:

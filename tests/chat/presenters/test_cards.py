@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
+from django.urls import reverse
 
+from chat.core.sharing import ShareWish
 from chat.models import Source
-from chat.presenters.cards import NoteNow, SourceCard, notes_now, source_card
+from chat.presenters.cards import NoteNow, SourceCard, card_id, notes_now, source_card
+from chat.sharing import make_link, token_of
 from chat.sources import passage_json
 from tests.cast import Cast
-from tests.chat.pages import BODY, add_turn, make_conversation, make_note
+from tests.chat.pages import BODY, add_turn, browser, make_conversation, make_note
 from vault.access import scope_for
 from vault.models import Chunk, Note
 
@@ -73,13 +76,28 @@ def test_a_note_that_was_read_anew_at_its_place_is_not_gone(source: Source, cast
 def test_the_card_of_a_note_that_is_gone_says_so_and_leads_nowhere(
     source: Source, cast: Cast
 ) -> None:
+    answer = {"id": source.message_id}
     shown = passage_json(source, scope_for(cast.owner))
     card = source_card(shown, quote="", now=NoteNow(is_old=True, is_gone=True))
-    html = render_to_string("chat/source.html", {"source": card})
+    html = render_to_string("chat/source.html", {"source": card, "answer": answer})
     assert "The note is gone since" in html
+    assert f'id="{card_id(str(source.message_id), 1)}"' in html
     assert "href=" not in html
     kept = source_card(shown, quote="", now=NoteNow(is_old=True))
     assert "href=" in render_to_string("chat/source.html", {"source": kept})
+
+
+def test_a_shared_page_leads_from_the_number_of_a_note_that_is_gone_to_its_card(
+    source: Source, cast: Cast
+) -> None:
+    conversation = source.message.conversation
+    token = token_of(make_link(cast.owner, conversation.pk, ShareWish()))
+    Note.objects.filter(source=source).delete()
+    page = browser(cast.mate).get(reverse("shared", args=[token])).content.decode()
+    card = card_id(str(source.message_id), 1)
+    assert f'href="#{card}"' in page
+    assert f'id="{card}"' in page
+    assert "/notes/Pump.md" not in page
 
 
 @pytest.mark.parametrize(
