@@ -15,7 +15,7 @@ from tests.browser.conftest import SignIn, ask_to_the_end
 from tests.browser.test_pages import troubles_of
 from tests.cast import make_vault
 from tests.chat.pages import add_turn, make_conversation, make_note
-from vault.models import Vault, VaultMember
+from vault.models import Note, Vault, VaultMember
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
@@ -186,11 +186,32 @@ def test_what_is_shared_shows_nothing_of_a_vault_its_reader_lacks(
     expect(theirs.locator(".answer").first).to_contain_text("Otters swim in March.")
     assert "emrick" not in theirs.content()
 
+    Note.objects.filter(vault=opened).delete()
+    theirs.goto(address)
+    expect_number_leads_to_its_card(theirs)
+
     page.goto(address.split("/s/")[0] + "/shares")
     page.get_by_role("button", name="Take back").click()
     expect(page.get_by_role("button", name="Undo")).to_be_visible()
     theirs.goto(address)
     expect(theirs.get_by_text("Nothing is shared with you at this address.")).to_be_visible()
+
+
+def expect_number_leads_to_its_card(page: Page) -> None:
+    """The first answer's, whose note is gone: by key, by mouse, and in another tab."""
+    chip = page.locator("a.cite").first
+    chip.press("Enter")
+    passage = page.get_by_role("dialog", name="Passage")
+    expect(passage.locator("blockquote")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(chip).to_be_focused()
+    expect(passage).to_be_hidden()
+    chip.click()
+    card = page.locator(".source:target")
+    expect(card).to_contain_text("The note is gone since")
+    expect(card).to_be_in_viewport()
+    page.reload()
+    expect(card).to_be_in_viewport()
 
 
 def export_as_json(page: Page, folder: Path) -> Path:

@@ -71,8 +71,9 @@ export class Citations {
     on(this.right, "pointerover focusin", (event) => this.markChips(event.target.closest("[data-source]")));
     on(this.right, "pointerleave", () => this.markChips(null));
     on(root.querySelector("[data-scroll]"), "scroll", () => this.hide(), { passive: true });
-    const named = this.right.querySelector(":target"); // by a number in another tab
-    if (named) { this.showSources(named.parentElement.dataset.sources); named.scrollIntoView(); }
+    const named = document.getElementById(location.hash.slice(1)); // by a number in another tab
+    const section = named?.closest("[data-sources]");
+    if (section) { this.showSources(section.dataset.sources); named.scrollIntoView(); }
   }
 
   get isOpen() {
