@@ -53,9 +53,6 @@ class _Signs:
 
 
 _kept: OrderedDict[tuple[Space, int], _Signs] = OrderedDict()
-# The mean of a model's vectors: signs of what all of them share say nothing. Taken once, since
-# signs by two means do not compare.
-_centres: dict[Space, Vector] = {}
 _lock = Lock()
 
 
@@ -69,7 +66,7 @@ def near_notes(
     django.db.DataError for a query of another length than the model's.
     """
     space = space_of(model)
-    centre = _centre(space, model)
+    centre = centre_of(NOTES, model)
     if centre is None:
         return ()
     kept = _signs(space, model, centre, vault_ids)
@@ -78,15 +75,6 @@ def near_notes(
     note_ids = np.concatenate([each.note_ids for each in kept.values()])[rows]
     vaults = np.repeat(list(kept), [len(each.note_ids) for each in kept.values()])[rows]
     return tuple(map(NearNote, note_ids.tolist(), vaults.tolist()))
-
-
-def _centre(space: Space, model: EmbeddingModel) -> Vector | None:
-    if space not in _centres:
-        centre = centre_of(NOTES, model)
-        if centre is None:
-            return None
-        _centres[space] = centre
-    return _centres[space]
 
 
 def _signs(

@@ -53,11 +53,12 @@ class NearPassages:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A vault's passages under one model: column n of `signs` is of `chunk_ids[n]`; of vectors
-    with ids over `seen` some may be missing."""
+    """A vault's passages under one model: column n of `signs`, seen from `centre`, is of
+    `chunk_ids[n]`; of vectors with ids over `seen` some may be missing."""
 
     chunk_ids: NDArray[np.int64]
     signs: Signs
+    centre: Vector
     seen: int
 
 
@@ -65,7 +66,6 @@ _Key = tuple[Space, int]
 _kept: OrderedDict[_Key, _Kept] = OrderedDict()
 # When a vault was last looked at, by time.monotonic(), whether or not it could be read.
 _looked: dict[_Key, float] = {}
-_centres: dict[Space, Vector] = {}
 _lock = Lock()
 _reader: Thread | None = None
 
@@ -92,7 +92,7 @@ def near_passages(
             _kept.move_to_end(key)
     if len(held) < len(keys) or not keys:
         return None
-    question = asked(query, centre=_centres[space])
+    question = asked(query, centre=held[keys[0]].centre)
     count = min(MOST_NEAR, max(LEAST_NEAR, chunks // ONE_IN))
     rows = nearest([each.signs for each in held.values()], question, count=count)
     chunk_ids = np.concatenate([each.chunk_ids for each in held.values()])[rows]
@@ -105,20 +105,18 @@ def near_passages(
 def keep_passages(model: EmbeddingModel, vault_ids: Sequence[int]) -> None:
     """Read the signs of the vaults that were not read, or of which much was written since."""
     space, far = space_of(model), written(PASSAGES)
-    if space not in _centres:
-        centre = centre_of(PASSAGES, model)
-        if centre is None:
-            return
-        _centres[space] = centre
+    centre = centre_of(PASSAGES, model)
+    if centre is None:
+        return
     for vault_id in vault_ids:
         key = (space, vault_id)
         known = _kept.get(key)
         if known is not None and far - known.seen <= _MAYBE_LATE + MOST_LATE // 2:
             continue
         seen = max(0, written(PASSAGES) - _MAYBE_LATE)
-        chunk_ids, signs = read_signs(PASSAGES, model, vault_id, centre=_centres[space])
+        chunk_ids, signs = read_signs(PASSAGES, model, vault_id, centre=centre)
         with _lock:
-            _kept[key] = _Kept(chunk_ids, signs, seen)
+            _kept[key] = _Kept(chunk_ids, signs, centre, seen)
             _kept.move_to_end(key)
             _looked[key] = time.monotonic()
             _forget_oldest()

@@ -47,15 +47,24 @@ SELECT avg(vector) FROM (
 ) AS sample"""
 
 
+# Taken once a process, since signs under two centres do not compare.
+_centres: dict[tuple[Table, Space], Vector] = {}
+
+
 def centre_of(table: Table, model: EmbeddingModel) -> Vector | None:
-    """About the mean, float32 (d,), of the model's vectors; None while there are none."""
+    """About the mean, float32 (d,), of the model's vectors: signs of what all of them share say
+    nothing. The same for as long as this process lives; None while there are no vectors."""
+    key = (table, space_of(model))
+    if key in _centres:
+        return _centres[key]
     statement = _CENTRE.format(cast=vector_cast(model), table=table.name, seen=_SEEN_FOR_CENTRE)
     with connection.cursor() as cursor:
         cursor.execute(statement, space_of(model))
         row = cursor.fetchone()
     if not (row and row[0]):
         return None
-    return np.fromstring(row[0].strip("[]"), sep=",", dtype=np.float32)
+    _centres[key] = np.fromstring(row[0].strip("[]"), sep=",", dtype=np.float32)
+    return _centres[key]
 
 
 def written(table: Table) -> int:

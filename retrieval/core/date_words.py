@@ -19,8 +19,7 @@ _WEEKDAYS = (
     ),
     (
         "thursday donnerstag jeudi jueves giovedì donderdag czwartek čtvrtek четверг "
-        "четверга четвер "
-        "четверга 周四 週四 星期四 木曜日 목요일"
+        "четверга четвер 周四 週四 星期四 木曜日 목요일"
     ),
     (
         "friday freitag vendredi viernes venerdì vrijdag piątek pátek пятница пятницу пятницы "

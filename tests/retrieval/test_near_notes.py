@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from providers.models import EmbeddingModel
 from retrieval import near_notes as module
+from retrieval import reading_signs
 from retrieval.arms import search_queries
 from retrieval.core.fusion import arm_labels
 from retrieval.core.query import parse_query
@@ -40,7 +41,7 @@ DIMENSIONS = 36  # no whole number of bytes
 def nothing_kept() -> Iterator[None]:
     yield
     module._kept.clear()
-    module._centres.clear()
+    reading_signs._centres.clear()
 
 
 @pytest.fixture
@@ -212,7 +213,7 @@ def test_a_search_tells_how_many_whole_notes_brought_passages(
     told, _ = note_arm(cast, is_small=False, knobs=Knobs())
     assert (told.ran, told.reason) == (False, "No whole note has a vector yet.")
     write_note_vectors(cast.vault.pk, model)
-    module._centres.clear()
+    reading_signs._centres.clear()
     module._kept.clear()
     told, candidates = note_arm(cast, is_small=False, knobs=Knobs())
     assert (told.ran, told.found, told.path) == (True, 2, "signs")

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 
 from providers.models import EmbeddingModel
 from retrieval import near_passages as module
+from retrieval import reading_signs
 from retrieval.arms import search_queries
 from retrieval.core.query import parse_query
 from retrieval.core.types import Knobs, Mode
@@ -38,7 +39,7 @@ def nothing_kept() -> Iterator[None]:
     yield
     if module._reader is not None:
         module._reader.join()
-    for kept in (module._kept, module._looked, module._centres):
+    for kept in (module._kept, module._looked, reading_signs._centres):
         kept.clear()
 
 
