@@ -65,7 +65,7 @@ async def search_notes(
         plan = replace(plan, knobs=replace(plan.knobs, depth=deeper_than(plan.knobs.depth)))
         outcome = await _search(parsed, scope=scope, plan=plan, wanted=wanted)
     timings = outcome.timings | {"total": _ms(started)}
-    notices = (*left_out_notices(parsed), *_notices(outcome.arms, mode))
+    notices = (*reading_notices(parsed), *_notices(outcome.arms, mode))
     return SearchResult(outcome.found.hits, outcome.arms, timings, notices, plan.facts.slugs)
 
 
@@ -217,7 +217,22 @@ def _ranked(
     return sorted([*ranked, *fresh], key=place) if literal else ranked
 
 
-def left_out_notices(query: ParsedQuery) -> tuple[str, ...]:
+def reading_notices(query: ParsedQuery) -> tuple[str, ...]:
+    """How the query was read, where that is not what its signs say elsewhere."""
+    return (*_quoted_notices(query), *_left_out_notices(query))
+
+
+def _quoted_notices(query: ParsedQuery) -> tuple[str, ...]:
+    if not query.quoted:
+        return ()
+    said = _(
+        "The words in quotes are searched as a part of the question. For passages that have them "
+        "word for word, search for the quoted words alone."
+    )
+    return (said,)
+
+
+def _left_out_notices(query: ParsedQuery) -> tuple[str, ...]:
     """That the end of a long text is not searched, where it is so."""
     if not query.left_out:
         return ()

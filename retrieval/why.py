@@ -16,7 +16,7 @@ from retrieval.database import in_database
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import list_notes
 from retrieval.options import site_knobs
-from retrieval.search import MOST_RESULTS, left_out_notices, search_notes
+from retrieval.search import MOST_RESULTS, reading_notices, search_notes
 from vault.access import notes_in, scope_for
 from vault.core.golden_notes import is_golden_note
 from vault.core.names import lookup_key
@@ -64,7 +64,7 @@ async def why_not_found(vault: Vault, name: str, query: str, *, scope: Scope) ->
     if parsed.is_exclusions_alone:
         said = _("The query says only what is not to be found.")
         return Why(note, None, (*reasons, Reason("unsure", said)))
-    reasons += [Reason("unsure", notice) for notice in left_out_notices(parsed)]
+    reasons += [Reason("unsure", notice) for notice in reading_notices(parsed)]
     if parsed.filters and not is_golden_note(note.path, note.properties):
         reasons.append(await in_database(_about_filters, parsed, note, scope))
     if not parsed.is_filters_alone:

@@ -9,6 +9,7 @@ import regex
 
 from retrieval.core.filters import Filter, take_filters
 from retrieval.core.foreign import UNSPACED
+from retrieval.core.question_words import without_question_words
 from vault.core.folding import visible
 from vault.core.lexical import query_tokens
 
@@ -47,6 +48,11 @@ _BETWEEN_WORDS = r"[]*_~`]*(?:\([^()\s]*\))?\s+(?:[>|]\s*)*[*_~`\[]*"
 # Signs that keyboards have in one form and texts in others; a hyphen comes first in brackets.
 _FORMS = ("'’‘ʼ", '"“”„', "-‐‑–—")
 _MOST_NAMES, _LONGEST_NAME = 8, 100
+_QUESTION_MARKS = ("?", "？", "؟", "՞")
+_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+# So many words beside its quotes make a question a sentence; two characters are about a word
+# where no spaces are written.
+_WORDS_OF_A_SENTENCE = 3
 # Around a name in a heading: where it stands, and what it is.
 _BEFORE = (
     r"(?:^|[>/:|–—]\s*|\y(?:class|def|function|method|setting|option|the)\s+)\W{0,3}(?:\w+\.)*"
@@ -59,10 +65,11 @@ class ParsedQuery:
     """A query ready for the arms.
 
     `text` is what is ranked by: everything but what is excluded. `phrases` must stand
-    in a passage as written; a note that has one of the words `excluded`, or one of
-    `excluded_phrases` as written, is left out. `filters` say which notes may be found at
-    all. With filters, or where all is excluded, `text` may be empty. `left_out` characters
-    at the end of a longer text are not searched.
+    in a passage as written; what a question in a sentence has in quotes is `quoted`, and need
+    not. A note that has one of the words `excluded`, or one of `excluded_phrases` as written,
+    is left out. `filters` say which notes may be found at all. With filters, or where all is
+    excluded, `text` may be empty. `left_out` characters at the end of a longer text are not
+    searched.
     """
 
     text: str
@@ -71,6 +78,7 @@ class ParsedQuery:
     filters: tuple[Filter, ...] = ()
     excluded_phrases: tuple[str, ...] = ()
     left_out: int = 0
+    quoted: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -124,9 +132,10 @@ def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
     """Take `text` apart. Any string is a query: nothing raises.
 
     With `operators`, as on the search page, `"quoted phrases"`, `-words`, `-"phrases"` and
-    `tag:`, `path:`, `after:` and `before:` become filters. Without, as in chat, every
-    character is text. What is excluded is never a part of `text`. Operators are read to
-    LONGEST_TYPED characters, also where what is left of the text is longer than a search.
+    `tag:`, `path:`, `after:` and `before:` become filters; but a question in a sentence quotes
+    what it asks about, and its quotes are text. Without, as in chat, every character is text.
+    What is excluded is never a part of `text`. Operators are read to LONGEST_TYPED characters,
+    also where what is left of the text is longer than a search.
     """
     if not operators:
         return ParsedQuery(clean(text))
@@ -141,12 +150,39 @@ def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
     )
     outside = _PHRASE.sub(" ", whole)
     excluded = tuple(dict.fromkeys(_EXCLUDED.findall(outside)))
-    ranked = " ".join((*phrases, _squeeze(_EXCLUDED.sub(" ", outside)))).strip()
+    quotes = _is_sentence(whole, beside=_EXCLUDED.sub(" ", outside))
+    ranked = _squeeze(_EXCLUDED.sub(" ", _PHRASE.sub(_kept if quotes else _unquoted, whole)))
     if not _WORD.search(ranked):
         is_narrowed = excluded or unwanted or filters
         ranked = "" if is_narrowed and not _SYMBOL.search(ranked) else whole
     kept = _cut(ranked)
-    return ParsedQuery(kept, phrases, excluded, filters, unwanted, len(ranked) - len(kept))
+    return ParsedQuery(
+        kept,
+        () if quotes else phrases,
+        excluded,
+        filters,
+        unwanted,
+        left_out=len(ranked) - len(kept),
+        quoted=phrases if quotes else (),
+    )
+
+
+def _is_sentence(whole: str, *, beside: str) -> bool:
+    """Whether `whole` is a question in a sentence, which quotes what it asks about (When was
+    the song "Fog on the Tyne" released?): `beside` is what it says beside its quotes."""
+    asks = whole.rstrip('" ').endswith(_QUESTION_MARKS) or without_question_words(beside) != beside
+    unspaced = len(_UNSPACED_CHARACTER.findall(beside))
+    spaced = len(_WORD.findall(_UNSPACED_CHARACTER.sub(" ", beside)))
+    return asks and spaced + unspaced // 2 >= _WORDS_OF_A_SENTENCE
+
+
+def _kept(phrase: re.Match[str]) -> str:
+    return " " if phrase["minus"] else phrase[0]
+
+
+def _unquoted(phrase: re.Match[str]) -> str:
+    """The words of a phrase, in their place among the others: order says something."""
+    return " " if phrase["minus"] else f" {phrase['said']} "
 
 
 def straight_quotes(text: str) -> str:
@@ -163,7 +199,7 @@ def names_in(query: ParsedQuery) -> tuple[str, ...]:
     linked = [target.split("|")[0].split("#")[0] for target in _WIKILINK.findall(query.text)]
     identifiers = [word.strip("\"'`.,;:!?()[]{}<>«»“”") for word in query.text.split()]
     found = [word for word in identifiers if _IDENTIFIER.match(word)]
-    return tuple(dict.fromkeys((query.text, *query.phrases, *linked, *found)))
+    return tuple(dict.fromkeys((query.text, *query.phrases, *query.quoted, *linked, *found)))
 
 
 def identifiers_in(text: str) -> tuple[str, ...]:

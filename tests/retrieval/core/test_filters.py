@@ -59,7 +59,7 @@ def test_a_minus_turns_paths_and_tags_around() -> None:
 
 def test_the_rest_is_the_question() -> None:
     parsed = parse_query('blue tag:project "in the cellar" after:2026-01-01 -red', operators=True)
-    assert parsed.text == "in the cellar blue"
+    assert parsed.text == "blue in the cellar"
     assert parsed.phrases == ("in the cellar",)
     assert parsed.excluded == ("red",)
     assert [each.value for each in parsed.filters] == ["project", "2026-01-01"]

@@ -16,6 +16,7 @@ from retrieval.core.query import (
     names_in,
     parse_query,
     phrase_pattern,
+    straight_quotes,
 )
 
 ANYTHING = st.text(st.characters(codec=None), max_size=300) | st.text(
@@ -95,7 +96,7 @@ def test_phrases_and_excluded_words_become_filters() -> None:
     query = parse_query('restore "weekly   copy" -draft time', operators=True)
     assert query.phrases == ("weekly copy",)
     assert query.excluded == ("draft",)
-    assert query.text == "weekly copy restore time"
+    assert query.text == "restore weekly copy time"
 
 
 def test_in_chat_every_character_is_text() -> None:
@@ -132,7 +133,7 @@ def test_wildcards_of_like_are_escaped() -> None:
 def test_names_in_a_query_are_the_whole_phrases_links_and_identifiers() -> None:
     text = 'what of "blue pump", [[Folder/Kestrel#May|it]] and INV/2026/00037? in 2026'
     names = names_in(parse_query(text, operators=True))
-    assert names[0].startswith("blue pump what of")
+    assert names[0].startswith("what of blue pump ,")
     assert names[1:] == ("blue pump", "Folder/Kestrel", "INV/2026/00037")
 
 
@@ -155,3 +156,54 @@ def test_identifiers_are_told_from_words_by_their_signs(text: str, found: tuple[
 @given(ANYTHING)
 def test_identifiers_of_any_text_are_lexemes(text: str) -> None:
     assert all(token == token.casefold() and " " not in token for token in identifiers_in(text))
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ('When was the song "Fog on the Tyne" released?', "Fog on the Tyne"),
+        ("Warum wurde die Gruppe als „die Methodisten“ bezeichnet?", "die Methodisten"),
+        ("Какой исследователь ввел в обиход название «кислород»?", "кислород"),
+        ("有多少个国家在它们的名字中包含“亚马逊”？", "亚马逊"),
+        ("有多少个国家在它们的名字中包含“亚马逊”", "亚马逊"),
+        ('Who of the two asked his father "Are we there yet?"', "Are we there yet?"),
+        ("ใครเขียนเพลง “สายน้ำ” ในปีนั้น", "สายน้ำ"),
+        ('من كتب أغنية "ضباب النهر" القديمة؟', "ضباب النهر"),
+    ],
+)
+def test_a_question_in_a_sentence_quotes_what_it_asks_about(question: str, quoted: str) -> None:
+    query = parse_query(question, operators=True)
+    assert query.phrases == ()
+    assert query.quoted == (quoted,)
+    assert quoted in names_in(query)
+    assert query.text == straight_quotes(question)
+    assert not query.narrows
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        '"weekly copy"',
+        '"weekly copy?"',
+        'restore "weekly copy"?',
+        'how to restore the last "weekly copy" of everything',
+        "„weekly copy“ restore",
+        "“水泵” 维修手册",
+    ],
+)
+def test_words_beside_a_phrase_leave_it_a_condition(typed: str) -> None:
+    query = parse_query(typed, operators=True)
+    assert query.phrases
+    assert query.quoted == ()
+
+
+def test_a_question_that_quotes_keeps_its_other_operators() -> None:
+    query = parse_query(
+        'Which theatre is a "monumental theatre" in Warsaw -"film house" -opera tag:art ?',
+        operators=True,
+    )
+    assert query.quoted == ("monumental theatre",)
+    assert query.excluded == ("opera",)
+    assert query.excluded_phrases == ("film house",)
+    assert [each.value for each in query.filters] == ["art"]
+    assert "film" not in query.text

@@ -79,6 +79,18 @@ def test_phrases_must_stand_in_the_text_and_excluded_words_must_not(
         assert paths(search(cast.owner, 'copy "weekly copy" -draft', mode)) == ["a.md"]
 
 
+def test_a_question_is_answered_by_a_note_without_the_words_it_quotes(
+    cast: Cast, model: EmbeddingModel
+) -> None:
+    write_note(cast.vault, "a.md", "A copy is restored weekly, by the night shift.")
+    embed(cast.vault, model)
+    for mode in Mode:
+        assert paths(search(cast.owner, 'restored "weekly copy"', mode)) == []
+        result = search(cast.owner, 'Who restored the "weekly copy" at night?', mode)
+        assert paths(result) == ["a.md"]
+        assert "search for the quoted words alone" in " ".join(result.notices)
+
+
 def test_a_misspelled_word_takes_its_nearest_and_says_so(cast: Cast) -> None:
     write_markdown(cast.vault, "K8s.md", "Our kubernetes cluster runs the invoice service.")
     write_markdown(cast.vault, "Other.md", "Nothing about it here.")
