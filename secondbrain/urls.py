@@ -9,6 +9,9 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from secondbrain import views
 
+handler400 = "secondbrain.views.unreadable"
+handler403 = "secondbrain.views.forbidden"
+handler404 = "secondbrain.views.missing"
 handler500 = "secondbrain.views.broken"
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -5,20 +5,22 @@ from __future__ import annotations
 import sys
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.views import defaults
 
 from secondbrain.readiness import readiness
+from secondbrain.script_errors import is_for_scripts, script_error
 
 # Seconds until a browser or a script should look whether the database is back.
 LOOK_AGAIN = 5
 # What PostgreSQL says when a connection was lost, it stops, or it starts (appendix A of its
 # manual). No state at all: it was not reached.
 _AWAY = ("08", "57P01", "57P02", "57P03")
-_FOR_SCRIPTS = ("/api/", "/v1/")
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -47,18 +49,46 @@ def home_without_chat(request: HttpRequest) -> HttpResponse:
     return redirect("search")
 
 
+def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What answers where there is no such address, or nothing for this reader to see."""
+    if is_for_scripts(request):
+        return script_error(request, 404, "not_found", _("There is no such address."))
+    return defaults.page_not_found(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What answers where a view refuses its reader."""
+    if is_for_scripts(request):
+        said = str(exception) or _("You may not do this.")
+        return script_error(request, 403, "permission_denied", said)
+    return defaults.permission_denied(request, exception)
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What answers a request that cannot be read at all."""
+    if not is_for_scripts(request):
+        return defaults.bad_request(request, exception)
+    if isinstance(exception, RequestDataTooBig):
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        said = _("Send at most %(most)s bytes.") % {"most": f"{most:,}"}
+        return script_error(request, 413, "too_large", said)
+    return script_error(request, 400, "bad_request", _("The request cannot be read."))
+
+
 def broken(request: HttpRequest) -> HttpResponse:
     """What answers when a view failed: 503 while the database is away, else 500."""
     is_away = _is_database_away(sys.exc_info()[1])
     status = 503 if is_away else 500
     headers = {"Retry-After": str(LOOK_AGAIN)} if is_away else {}
-    if request.path.startswith(_FOR_SCRIPTS):
+    if is_for_scripts(request):
         said = (
-            {"code": "database_away", "detail": _("The database does not answer. Try again soon.")}
+            ("database_away", _("The database does not answer. Try again soon."))
             if is_away
-            else {"code": "broken", "detail": _("Something broke. It is in the server's log.")}
+            else ("broken", _("Something broke. It is in the server's log."))
         )
-        return JsonResponse(said, status=status, headers=headers)
+        reply = script_error(request, status, *said)
+        reply.headers.update(headers)
+        return reply
     # Nothing here may ask the database: no request, so that no account is looked up.
     again = LOOK_AGAIN if request.method == "GET" else None
     words = {

@@ -61,6 +61,7 @@ _WINDOW = {
     "after": "154-171.0c2e",
 }
 _NO_SECTION = {
+    "code": "no_section",
     "detail": "This note has no such section. Choose one of “sections”.",
     "sections": [["Pumps"], ["Pumps", "Blue pump"]],
 }
@@ -284,7 +285,7 @@ def _window(note: Note, written: str) -> Response:
 
 def _nowhere(note: Note, detail: str) -> Response:
     listed = [list(section.path) for section in sections_in(note)]
-    return Response({"detail": detail, "sections": listed}, status=404)
+    return Response({"code": "no_section", "detail": detail, "sections": listed}, status=404)
 
 
 def _note(request: Request, note_id: int) -> Note:

@@ -22,6 +22,7 @@ PAGE = 100
 
 class _FactsAreOff(APIException):
     status_code = status.HTTP_409_CONFLICT
+    default_code = "facts_off"
 
 
 class FactsView(APIView):

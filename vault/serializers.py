@@ -132,6 +132,7 @@ class WindowSerializer(NoteRefSerializer):
 class NoSectionSerializer(serializers.Serializer[Any]):
     """There is no such section; these are there."""
 
+    code = serializers.CharField()
     detail = serializers.CharField()
     sections = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
 
