@@ -87,7 +87,8 @@ def broken(request: HttpRequest) -> HttpResponse:
             else ("broken", _("Something broke. It is in the server's log."))
         )
         reply = script_error(request, status, *said)
-        reply.headers.update(headers)
+        for name, value in headers.items():
+            reply[name] = value
         return reply
     # Nothing here may ask the database: no request, so that no account is looked up.
     again = LOOK_AGAIN if request.method == "GET" else None

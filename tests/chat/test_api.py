@@ -115,7 +115,7 @@ def test_settings_are_kept_and_a_reset_brings_the_base_prompt_back(mate: Client)
 def test_bad_settings_are_refused_by_name(bad: dict[str, Any], mate: Client) -> None:
     response = send(mate, "PUT", "/api/chat/settings", bad)
     assert response.status_code == 400
-    assert set(response.json()) == set(bad)
+    assert set(response.json()["fields"]) == set(bad)
     assert not ChatSettings.objects.exists()
 
 
@@ -230,7 +230,8 @@ def test_a_conversation_takes_only_vaults_that_may_be_read(cast: Cast, mate: Cli
         for method, url in (("POST", LIST), ("PATCH", conversation)):
             refused = send(mate, method, url, {"vaults": ["team", slug]})
             assert refused.status_code == 400
-            assert refused.json() == {"vaults": [f"No vault “{slug}”. Did you mean team?"]}
+            said = [f"No vault “{slug}”. Did you mean team?"]
+            assert refused.json()["fields"] == {"vaults": said}
     changed = send(mate, "PATCH", conversation, {"vaults": ["team", "gone"]})
     assert changed.json()["vaults"] == ["team", "gone"]
     assert send(mate, "PATCH", conversation, {"vaults": None}).json()["vaults"] is None
@@ -239,7 +240,7 @@ def test_a_conversation_takes_only_vaults_that_may_be_read(cast: Cast, mate: Cli
 def test_a_slip_in_a_key_is_named_with_what_was_meant(mate: Client) -> None:
     refused = send(mate, "PUT", "/api/chat/settings", {"sytem_prompt": "Mine."})
     assert refused.status_code == 400
-    (text,) = refused.json()["non_field_errors"]
+    text = refused.json()["detail"]
     assert "“sytem_prompt” is not known here. Did you mean “system_prompt”?" in text
     assert "passages" in text
     assert not ChatSettings.objects.exists()

@@ -195,5 +195,5 @@ def test_a_list_before_no_possible_moment_says_what_it_takes(
     make_conversation(cast.owner)
     refused = owner.get(LIST, {"before": moment})
     assert refused.status_code == 400
-    assert "as in “updated”" in refused.json()["before"]
+    assert "as in “updated”" in refused.json()["fields"]["before"][0]
     assert owner.get("/", {"before": moment}).status_code == 200

@@ -113,21 +113,21 @@ def test_what_means_nothing_is_refused_with_what_would(
 ) -> None:
     answer = get(library.owner, q="pump", **params)
     assert answer.status_code == 400
-    assert said in answer.json()[name][0]
+    assert said in answer.json()["fields"][name][0]
 
 
 def test_a_slip_in_a_name_is_refused_since_it_would_let_everything_through(library: Cast) -> None:
     reply = get(library.owner, q="blue pump", tags="payroll")
     assert reply.status_code == 400
-    assert "Did you mean “tag”?" in reply.json()["tags"][0]
+    assert "Did you mean “tag”?" in reply.json()["fields"]["tags"][0]
 
 
 def test_a_forbidden_vault_is_as_unknown_as_a_missing_one(library: Cast) -> None:
     forbidden = get(library.owner, q="pump", vault="foreign")
     missing = get(library.owner, q="pump", vault="nowhere")
     assert forbidden.status_code == missing.status_code == 400
-    said = forbidden.json()["vault"][0]
-    assert said.replace("foreign", "nowhere") == missing.json()["vault"][0]
+    said = forbidden.json()["fields"]["vault"][0]
+    assert said.replace("foreign", "nowhere") == missing.json()["fields"]["vault"][0]
     assert "team" in said
 
 

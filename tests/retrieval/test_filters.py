@@ -212,7 +212,7 @@ def test_scripts_get_the_same(library: Cast, capsys: pytest.CaptureFixture[str])
     assert [hit["path"] for hit in found["results"]] == ["Ops/Pumps.md"]
     refused = client.get("/api/search", {"q": "tag:projet"})
     assert refused.status_code == 400
-    assert "Did you mean" in refused.json()["q"][0]
+    assert "Did you mean" in refused.json()["fields"]["q"][0]
     call_command("search", "tag:blue", user=library.owner.email)
     assert "team/Ops/Pumps.md" in capsys.readouterr().out
     with pytest.raises(CommandError, match="Did you mean"):
@@ -301,7 +301,7 @@ def test_a_parameter_that_means_nothing_is_named(
     client.force_login(library.owner)
     answer = client.get("/api/search", {"q": "pump", **params})
     assert answer.status_code == 400
-    assert list(answer.json()) == [name]
+    assert list(answer.json()["fields"]) == [name]
 
 
 def test_filters_of_the_page_have_controls_and_chips(library: Cast) -> None:

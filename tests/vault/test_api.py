@@ -42,7 +42,12 @@ def test_a_note_by_every_one_of_the_cast(cast: Cast, note: Note, part: str) -> N
     assert get(cast.owner, url)[0] == 200
     assert get(cast.mate, url)[0] == 200
     assert (
-        get(cast.outsider, url) == get(cast.outsider, missing) == (404, {"detail": "No such note."})
+        get(cast.outsider, url)
+        == get(cast.outsider, missing)
+        == (
+            404,
+            {"code": "not_found", "detail": "No such note."},
+        )
     )
     assert get(None, url)[0] == get(None, missing)[0] == 401
 
@@ -119,7 +124,14 @@ def test_a_place_that_is_gone_gives_the_list_and_what_is_none_is_refused(
         status, data = get(cast.mate, f"/api/notes/{note.pk}/section?around={place}")
         assert (status, data["sections"]) == (404, [["A"], ["A", "B"]])
     status, data = get(cast.mate, f"/api/notes/{note.pk}/section?around=there")
-    assert (status, data) == (400, {"around": ["Give a place such as 120-151."]})
+    assert (status, data) == (
+        400,
+        {
+            "code": "bad_request",
+            "detail": "around: Give a place such as 120-151.",
+            "fields": {"around": ["Give a place such as 120-151."]},
+        },
+    )
 
 
 def test_similar_notes_are_nearest_first(cast: Cast, note: Note) -> None:
@@ -142,7 +154,7 @@ def test_without_vectors_the_answer_says_so(cast: Cast, note: Note) -> None:
 def test_a_limit_that_makes_no_sense_is_refused(cast: Cast, note: Note, limit: str) -> None:
     status, data = get(cast.mate, f"/api/notes/{note.pk}/similar?limit={limit}")
     assert status == 400
-    assert "1 to 20" in data["limit"][0]
+    assert "1 to 20" in data["fields"]["limit"][0]
 
 
 def test_an_id_beyond_the_database_is_not_found(cast: Cast) -> None:

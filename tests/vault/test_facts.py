@@ -80,7 +80,7 @@ def test_what_is_no_fact_is_refused_by_its_field(
     cast: Cast, note: Note, data: dict[str, Any], field: str
 ) -> None:
     status, answer = call(cast.owner, "post", **data)
-    assert (status, list(answer)) == (400, [field])
+    assert (status, list(answer["fields"])) == (400, [field])
 
 
 def test_secrets_are_taken_out_before_anything_is_stored_and_by_later_rules(

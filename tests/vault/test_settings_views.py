@@ -228,7 +228,7 @@ def test_only_staff_may_point_a_vault_with_a_token_elsewhere(cast: Cast) -> None
     change(cast, place=other)
     script = Client(headers={"Authorization": f"Bearer {create_token(cast.owner)}"})
     refused = script.patch("/api/vaults/team", {"place": other}, "application/json")
-    assert refused.json() == {"place": ["Nothing you may change here."]}
+    assert refused.json()["fields"] == {"place": ["Nothing you may change here."]}
     assert Vault.objects.get(pk=cast.vault.pk).place == own
     Vault.objects.filter(pk=cast.vault.pk).update(token_variable="")
     cast.vault.refresh_from_db()
@@ -303,7 +303,7 @@ def test_scripts_are_told_what_they_may_not_change(
 ) -> None:
     answer = by_script(cast).patch("/api/vaults/team", sent, content_type="application/json")
     assert answer.status_code == 400
-    assert list(answer.json()) == [field]
+    assert list(answer.json()["fields"]) == [field]
 
 
 def test_what_is_no_object_is_refused(cast: Cast) -> None:
