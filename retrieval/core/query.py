@@ -24,12 +24,12 @@ MOST_OPERATORS = 50
 # Control characters but tab and newline, and lone surrogates: PostgreSQL text cannot hold
 # NUL, UTF-8 cannot hold surrogates, and neither means anything to a reader.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_PHRASE = re.compile(r'(?:(?<!\S)(?P<minus>-))?"(?P<said>[^"]*)"')
 # Quotes as word processors, telephones and other languages set them.
 _QUOTED = re.compile('“([^“”"]*)”|„([^„“”"]*)[“”]|«([^«»"]*)»|»([^«»"]*)«')
 # A minus excludes only in front of a word of two characters or more: `-v` and `--exclude`
-# are options that people look for.
-_EXCLUDED = re.compile(r"(?<!\S)-([^\W_][^\s\"]+)")
+# are options that people look for. Both in one pattern, so that a minus in a phrase, or at the
+# end of one ("fish bowl"-shaped), excludes nothing.
+_OPERATOR = re.compile(r'(?:(?<!\S)(?P<minus>-))?"(?P<said>[^"]*)"|(?<!\S)-(?P<out>[^\W_][^\s\"]+)')
 _WIKILINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*\D).{5,}", re.DOTALL)
 _SIGN = re.compile(r"[^\w\s.,;:!?'’]|\w['’]\w")
@@ -141,17 +141,17 @@ def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
         return ParsedQuery(clean(text))
     whole, filters = take_filters(straight_quotes(clean(text, most=LONGEST_TYPED)))
     whole = whole.strip()
-    quoted = [(bool(m["minus"]), _squeeze(m["said"])) for m in _PHRASE.finditer(whole)]
+    found = list(_OPERATOR.finditer(whole))
+    quoted = [(bool(m["minus"]), _squeeze(m["said"])) for m in found if m["said"]]
     phrases, unwanted = (
         tuple(
             dict.fromkeys(said for is_out, said in quoted if is_out is out and _WORD.search(said))
         )
         for out in (False, True)
     )
-    outside = _PHRASE.sub(" ", whole)
-    excluded = tuple(dict.fromkeys(_EXCLUDED.findall(outside)))
-    quotes = _is_sentence(whole, beside=_EXCLUDED.sub(" ", outside))
-    ranked = _squeeze(_EXCLUDED.sub(" ", _PHRASE.sub(_kept if quotes else _unquoted, whole)))
+    excluded = tuple(dict.fromkeys(m["out"] for m in found if m["out"]))
+    quotes = _is_sentence(whole, beside=_OPERATOR.sub(" ", whole))
+    ranked = _squeeze(_OPERATOR.sub(_kept if quotes else _unquoted, whole))
     if not _WORD.search(ranked):
         is_narrowed = excluded or unwanted or filters
         ranked = "" if is_narrowed and not _SYMBOL.search(ranked) else whole
@@ -176,13 +176,13 @@ def _is_sentence(whole: str, *, beside: str) -> bool:
     return asks and spaced + unspaced // 2 >= _WORDS_OF_A_SENTENCE
 
 
-def _kept(phrase: re.Match[str]) -> str:
-    return " " if phrase["minus"] else phrase[0]
+def _kept(operator: re.Match[str]) -> str:
+    return " " if operator["minus"] or operator["out"] else operator[0]
 
 
-def _unquoted(phrase: re.Match[str]) -> str:
+def _unquoted(operator: re.Match[str]) -> str:
     """The words of a phrase, in their place among the others: order says something."""
-    return " " if phrase["minus"] else f" {phrase['said']} "
+    return " " if operator["minus"] or operator["out"] else f" {operator['said']} "
 
 
 def straight_quotes(text: str) -> str:

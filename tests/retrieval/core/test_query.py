@@ -207,3 +207,18 @@ def test_a_question_that_quotes_keeps_its_other_operators() -> None:
     assert query.excluded_phrases == ("film house",)
     assert [each.value for each in query.filters] == ["art"]
     assert "film" not in query.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was war vor dem „Fischglas“-artigen Helm auf den Anzügen?",
+        'the "fish bowl"-shaped helmet',
+        'What does "rsync -draft" really do here?',
+        'notes on "rsync -draft"',
+    ],
+)
+def test_a_minus_in_a_phrase_or_at_its_end_excludes_nothing(text: str) -> None:
+    query = parse_query(text, operators=True)
+    assert (query.excluded, query.excluded_phrases) == ((), ())
+    assert query.words == parse_query(text).words
