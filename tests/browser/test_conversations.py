@@ -212,6 +212,14 @@ def expect_number_leads_to_its_card(page: Page) -> None:
     expect(card).to_be_in_viewport()
     page.reload()
     expect(card).to_be_in_viewport()
+    wide = page.viewport_size
+    page.set_viewport_size({"width": 1000, "height": 700})  # the passages are in a drawer
+    expect(card).to_be_hidden()
+    chip.click()
+    expect(card).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.set_viewport_size(wide or {"width": 1280, "height": 800})
 
 
 def export_as_json(page: Page, folder: Path) -> Path:

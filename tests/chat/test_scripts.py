@@ -189,31 +189,59 @@ def test_waits_grow_to_a_limit_and_spread(page: Page) -> None:
 # citations.js
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCD"
+QUOTE_IN = "(m, [href, start, text]) => m.quoteIn(href, start, text)"
+
+
 @pytest.mark.parametrize(
-    ("href", "start", "length", "expected"),
+    ("href", "expected"),
     [
-        ("/n?span=10-14&source=1", 10, 30, [0, 4]),
-        ("/n?span=10-40", 10, 30, None),  # the whole passage needs no mark
-        ("/n?span=0-5", 10, 30, None),
-        ("/n?span=20-90", 10, 30, None),
-        ("?span=12-20", 10, 30, [2, 10]),  # of a note that is gone
-        ("/n?lifespan=12-20", 10, 30, None),
-        ("/n?span=9-x", 10, 30, None),
+        ("/n?span=10-14&source=1", ["", "abcd", LETTERS[4:]]),
+        ("/n?span=10-40", None),  # the whole passage needs no mark
+        ("/n?span=0-5", None),
+        ("/n?span=20-90", None),
+        ("?span=12-20", ["ab", "cdefghij", LETTERS[10:]]),  # of a note that is gone
+        ("/n?lifespan=12-20", None),
+        ("/n?span=9-x", None),
     ],
 )
 def test_the_quote_is_found_in_its_passage(
-    page: Page, href: str, start: int, length: int, expected: list[int] | None
+    page: Page, href: str, expected: list[str] | None
 ) -> None:
-    code = "(m, [href, start, length]) => m.quoteIn(href, start, length)"
-    assert run(page, "citations.js", code, [href, start, length]) == expected
+    assert run(page, "citations.js", QUOTE_IN, [href, 10, LETTERS]) == expected
 
 
-def test_the_paragraph_around_a_quote_is_shown(page: Page) -> None:
-    text = "# Head\n\nOne. Two. Three.\n\nLast."
-    start = text.index("Two.")
-    code = "(m, [text, span]) => m.paragraphOf(Array.from(text), span)"
-    first, last = run(page, "citations.js", code, [text, [start, start + 4]])
-    assert text[first:last].strip() == "One. Two. Three."
+def test_a_quote_is_shown_in_its_paragraph_as_it_reads(page: Page) -> None:
+    text = "# Head\n\n> [!tip] One 🐦. Two **[[b|bold]] birds** and `a*b*`. _Three_.\n\nLast."
+    href = f"/n?span={text.index('Two')}-{text.index(' _Three')}"
+    shown = run(page, "citations.js", QUOTE_IN, [href, 0, text])
+    assert shown == ["One 🐦. ", "Two bold birds and a*b*.", " Three."]
+
+
+def test_a_mark_that_spans_the_edge_of_a_quote_is_left_out_too(page: Page) -> None:
+    text = "It is **open. Always** so."
+    shown = run(page, "citations.js", QUOTE_IN, [f"?span=0-{text.index(' Always')}", 0, text])
+    assert shown == ["", "It is open.", " Always so."]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "read"),
+    [
+        ("Run `make **all**` in [the room](https://example.com/a).", "Run make **all** in the room."),
+        ("## Head\n\n- [x] *done* and ~~gone~~", "Head\n\n- [x] done and gone"),
+        ("| a | b |\n|---|:-:|\n| [[N|1]] | 2 |", "a · b\n1 · 2"),
+        ("```py\n# **kept** | so\n```\nThen ==this==.", "# **kept** | so\nThen this."),
+        ("~~~\nx = [[1], [2]]", "x = [[1], [2]]"),
+        ("2 * 3 * 4, snake_case_name, a == b == c, f(*args), _x", None),
+        ("![[plan.png]] and ![old](a.png)", "plan.png and old"),
+        ("[1] is no link, [[nor this", None),
+        ("***Both*** and __strong__.", "Both and strong."),
+    ],
+)
+def test_a_passage_is_shown_without_its_marks(page: Page, markdown: str, read: str | None) -> None:
+    """None: as it is written."""
+    shown = run(page, "citations.js", "(m, text) => m.plain(text)", markdown)
+    assert shown == (markdown if read is None else read)
 
 
 VIEW = {"width": 1000, "height": 600}

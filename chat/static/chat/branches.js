@@ -1,6 +1,6 @@
 /* Branches of a conversation: editing a question, and the arrows between versions. */
 
-import { on } from "../secondbrain/js/app.js";
+import { on, one } from "../secondbrain/js/app.js";
 
 export class Branches {
   /** `ask({edit, text, turn})` asks the edited question; `show()` draws the branch anew. */
@@ -21,15 +21,15 @@ export class Branches {
   }
 
   begin(edit) {
-    const text = edit.querySelector("textarea");
+    const text = one("textarea", edit);
     text.focus();
     text.setSelectionRange(text.value.length, text.value.length);
   }
 
   end(edit) {
     edit.open = false;
-    edit.querySelector("form").reset();
-    edit.querySelector("summary").focus();
+    one("form", edit).reset();
+    one("summary", edit).focus();
   }
 
   onSubmit(event) {
@@ -49,7 +49,7 @@ export class Branches {
     const response = await fetch(form.action, { method: "POST", body: new FormData(form, button), headers: { "HX-Request": "true" } });
     if (!response.ok) { form.submit(); return; } // the page itself says what is wrong
     await this.show();
-    const place = this.root.querySelector(`[id="m-${button.value}"]`);
+    const place = one(`[id="m-${button.value}"]`, this.root);
     const buttons = [...(place?.querySelector("[data-branch]")?.querySelectorAll("button:enabled") ?? [])];
     place?.scrollIntoView({ block: "nearest" });
     (buttons.find((each) => each.matches(".back") === isBack) ?? buttons[0])?.focus();

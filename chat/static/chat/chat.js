@@ -1,6 +1,6 @@
 /* The chat, as a page and over other pages: everything is wired here. */
 
-import { copy, on, parse, toast } from "../secondbrain/js/app.js";
+import { copy, on, one, parse, toast } from "../secondbrain/js/app.js";
 import { Branches } from "./branches.js";
 import { Citations } from "./citations.js";
 import { Composer } from "./composer.js";
@@ -50,7 +50,7 @@ class Chat {
     this.watch = setInterval(() => this.lookAfterSilent(), LOOK_EVERY);
     this.thread.begin(hash);
     this.composer.focus();
-    const begun = root.querySelector("[data-open-now]"); // open without scripts, and then over nothing
+    const begun = one("[data-open-now]", root); // open without scripts, and then over nothing
     begun?.close();
     begun?.showModal();
   }
@@ -185,7 +185,7 @@ class Chat {
   }
 
   showTitle(title) {
-    this.root.querySelector("[data-title]").textContent = title;
+    one("[data-title]", this.root).textContent = title;
     if (!this.root.closest("dialog")) document.title = `${title} · SecondBrain`;
   }
 
@@ -200,7 +200,7 @@ class Chat {
 
   /** Nothing of a vault that may not be read any more stays on the page, whatever the line does next. */
   forget({ state, answer }) {
-    answer.querySelector("[data-prose]").replaceChildren();
+    one("[data-prose]", answer).replaceChildren();
     this.citations.found(state.message, [], "");
   }
 
@@ -212,9 +212,9 @@ class Chat {
       const response = await fetch(`${this.address()}/turns/${state.message}`, { headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(response.statusText);
       const page = parse(await response.text());
-      this.thread.finish(answer, page.querySelector("[data-turn]"));
-      this.citations.settle(state.message, page.querySelector("[data-sources]"));
-      this.root.querySelector("[data-limit]").replaceWith(page.querySelector("[data-limit]"));
+      this.thread.finish(answer, one("[data-turn]", page));
+      this.citations.settle(state.message, one("[data-sources]", page));
+      one("[data-limit]", this.root).replaceWith(one("[data-limit]", page));
     } catch {
       this.endAlone(answer, state.end);
     }
@@ -224,13 +224,13 @@ class Chat {
   /** The line went down in the last moment: the event itself says enough. */
   endAlone(answer, end) {
     if (!end) return;
-    if (end.html !== undefined) answer.querySelector("[data-prose]").innerHTML = end.html;
-    answer.querySelector("[data-stage]").textContent = end.type === "error" ? `${end.text} ${end.mend}` : "";
+    if (end.html !== undefined) one("[data-prose]", answer).innerHTML = end.html;
+    one("[data-stage]", answer).textContent = end.type === "error" ? `${end.text} ${end.mend}` : "";
   }
 
   onState(state) {
     clearTimeout(this.lossTimer);
-    const banner = this.root.querySelector("[data-offline]");
+    const banner = one("[data-offline]", this.root);
     if (state === "open") {
       banner.hidden = true;
       if (this.asked?.isSent) this.takeBack(this.words.unsure);
@@ -239,7 +239,7 @@ class Chat {
       if (!this.runs.size && this.conversation) this.socket.send({ type: "attach", conversation: this.conversation, run: null, after: 0 });
       return;
     }
-    banner.querySelector("[data-offline-text]").textContent = this.words[state];
+    one("[data-offline-text]", banner).textContent = this.words[state];
     if (state !== "lost") this.closeDown(state);
     this.lossTimer = setTimeout(() => { banner.hidden = false; }, state === "lost" ? SHOW_LOSS_AFTER : 0);
     if (state === "lost" && this.socket.attempt === 1) this.checkSignIn();
@@ -273,9 +273,9 @@ class Chat {
   }
 
   refreshList() {
-    const list = this.root.querySelector("[data-list]");
-    const filter = this.root.querySelector(".find input").value;
-    const query = new URLSearchParams(list.querySelector("[data-place]")?.dataset.place);
+    const list = one("[data-list]", this.root);
+    const filter = one(".find input", this.root).value;
+    const query = new URLSearchParams(one("[data-place]", list)?.dataset.place);
     query.set("q", filter);
     query.set("current", this.conversation ?? "");
     window.htmx.ajax("GET", `${this.root.dataset.listUrl}?${query}`, { target: list, swap: "innerHTML" });
@@ -286,8 +286,8 @@ class Chat {
     if (text) { this.composer.giveBack(text, ""); return; } // of a preset
     if (!this.root.isConnected) { document.getElementById("panel").chat.refreshList(); return; }
     if (title && conversation === this.conversation) this.showTitle(title);
-    if (list) this.root.querySelector("[data-place]").dataset.place = "";
-    if (gone && gone === this.conversation) this.root.querySelector("[data-new]").click();
+    if (list) one("[data-place]", this.root).dataset.place = "";
+    if (gone && gone === this.conversation) one("[data-new]", this.root).click();
     else this.refreshList();
     if (reload) this.reload();
   }
@@ -298,7 +298,7 @@ class Chat {
     if (!response.ok) return;
     const page = parse(await response.text());
     for (const part of ["[data-thread]", "[data-right]"]) {
-      this.root.querySelector(part).replaceChildren(...page.querySelector(part).childNodes);
+      one(part, this.root).replaceChildren(...page.querySelector(part).childNodes);
     }
     this.runs.clear();
     this.thread.addCopyButtons(this.thread.list);
@@ -311,7 +311,7 @@ class Chat {
     const answer = target.closest("[data-answer]");
     if (answer) this.citations.showSources(answer.dataset.answer);
     const code = target.closest(".copy-code");
-    const copied = target.closest("[data-copy]") ? answer.querySelector("[data-markdown]").content : code?.parentElement.querySelector("code");
+    const copied = target.closest("[data-copy]") ? one("[data-markdown]", answer).content : code?.parentElement.querySelector("code");
     if (copied) copy(copied.textContent.trimEnd(), this.words.copied);
   }
 
@@ -338,23 +338,23 @@ class Chat {
   /* Settings: with scripts a provider is chosen first, then one of its models. */
 
   offerProviders() {
-    const field = this.root.querySelector("[data-provider-field]");
+    const field = one("[data-provider-field]", this.root);
     const groups = [...this.root.querySelectorAll("#chat-model optgroup")];
     if (groups.length < 2 || !field.hidden) return;
-    const select = field.querySelector("[data-provider]");
+    const select = one("[data-provider]", field);
     for (const group of groups) select.append(new Option(group.label, group.label));
-    select.value = this.root.querySelector("#chat-model").selectedOptions[0]?.parentElement.label ?? "";
+    select.value = one("#chat-model", this.root).selectedOptions[0]?.parentElement.label ?? "";
     field.hidden = false;
     this.offerModels(select.value);
   }
 
   offerModels(provider) {
-    const models = this.root.querySelector("#chat-model");
+    const models = one("#chat-model", this.root);
     for (const group of models.querySelectorAll("optgroup")) {
       group.hidden = Boolean(provider) && group.label !== provider;
       group.disabled = group.hidden;
     }
-    if (models.selectedOptions[0]?.parentElement.hidden) models.value = models.querySelector("optgroup:not([hidden]) option").value;
+    if (models.selectedOptions[0]?.parentElement.hidden) models.value = one("optgroup:not([hidden]) option", models).value;
   }
 
   onSettings(chosen) {
@@ -362,14 +362,14 @@ class Chat {
       const select = this.composer.form.elements[name];
       if (select) select.value = chosen[name];
     }
-    this.root.querySelector("[data-settings]").close();
+    one("[data-settings]", this.root).close();
     toast(this.words.saved);
   }
 
   escape(event) {
     if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
     if (this.citations.isOpen) { this.citations.leave(); event.preventDefault(); return; }
-    const covered = document.querySelector("dialog.dialog[open], [popover=auto]:popover-open, details.menu[open]");
+    const covered = one("dialog.dialog[open], [popover=auto]:popover-open, details.menu[open]");
     if (!covered && this.composer.isRunning) { event.preventDefault(); this.stop(); }
   }
 
@@ -383,9 +383,9 @@ class Chat {
 
 /** Show the chat of `url` inside `panel`, a dialog of another page. */
 export async function openIn(panel, url) {
-  if (!panel.querySelector("[data-chat]")) await load(panel, url);
+  if (!one("[data-chat]", panel)) await load(panel, url);
   panel.showModal();
-  panel.querySelector("[data-text]").focus();
+  one("[data-text]", panel).focus();
 }
 
 async function load(panel, url) {
@@ -399,14 +399,14 @@ async function load(panel, url) {
   panel.innerHTML = await response.text();
   panel.append(toasts);
   window.htmx.process(panel);
-  panel.chat = new Chat(panel.querySelector("[data-chat]"), address.hash);
+  panel.chat = new Chat(one("[data-chat]", panel), address.hash);
   panel.onclick = (event) => {
     const link = event.target.closest("[data-conversation-link], [data-new]");
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    load(panel, link.href).then(() => panel.querySelector("[data-text]").focus());
+    load(panel, link.href).then(() => one("[data-text]", panel).focus());
   };
 }
 
-const page = document.querySelector("body > [data-chat]");
+const page = one("body > [data-chat]");
 if (page) new Chat(page);

@@ -1,18 +1,11 @@
 /* Numbers in an answer, the passages behind them, and the card that shows one. */
 
-import { make, on } from "../secondbrain/js/app.js";
+import { make, on, one } from "../secondbrain/js/app.js";
 
 const CITE = "a.cite";
 const GAP = 8;
+const EDGE = "\uE000"; // stands in no text
 const LAST = "a:not([hidden]), :has(+ a[hidden])"; // to be focused in the card
-
-/** Start and end of the quote that `href` opens, in a passage from `start` of its note. */
-export function quoteIn(href, start, length) {
-  const span = href.match(/[?&]span=(\d+)-(\d+)(&|$)/);
-  if (!span) return null;
-  const [from, to] = [span[1] - start, span[2] - start];
-  return from >= 0 && to <= length && from < to && to - from < length ? [from, to] : null;
-}
 
 /** The range on the page of the sentence that a chip stands in. */
 export function sentenceOf(chip) {
@@ -43,20 +36,41 @@ export function place(sentence, card, view) {
   return { left, top: above >= GAP ? above : Math.max(GAP, view.height - card.height - GAP) };
 }
 
-/** The paragraph, as [start, end), that the characters [start, end) of `points` stand in. */
-export function paragraphOf(points, [start, end]) {
-  const isBreak = (at) => points[at] === "\n" && points[at - 1] === "\n";
-  while (start > 0 && !isBreak(start - 1)) start -= 1;
-  while (end < points.length && !isBreak(end)) end += 1;
-  return [start, end];
+// Of Markdown: code, what a line begins with, rows of a table, links, emphasis.
+const MARKS = new RegExp([
+  /^ *(```|~~~).*\n([^]*?)(?:^ *\1.*\n?|(?![^]))/, /(`+)(.+?)\3/,
+  /^ *(?:>[ >]*(?:\[!\w+\]\S?)?|#{1,6}(?= )) */, /^ *\|? *:?-{3,}[-| :]*\n?/,
+  /^ *\| */, / *\| *$/, /(?<=^ *\|.*)( *\| *)/,
+  /!?\[\[(?:[^[\]\n|]*\|)?([^[\]\n|]*)\]\]/, /!?\[([^[\]\n]*)\]\([^()\s]*\)/,
+  /(?<!\w)(\*{1,3}|~~|==|_{1,2})(\S|\S.*?\S)\8(?!\w)/,
+].map((mark) => mark.source).join("|"), "gm");
+
+/** A passage as it reads, without Markdown's marks. */
+export function plain(text) {
+  return text.replace(MARKS, (_all, _fence, block, _ticks, code, bar, note, link, _mark, said) => {
+    const inside = note ?? link ?? said;
+    return block ?? code ?? (inside ? plain(inside) : bar ? " · " : "");
+  });
+}
+
+/** The quote that `href` opens in the passage from `start` of its note: what stands before it in its paragraph, it, and what stands behind. */
+export function quoteIn(href, start, passage) {
+  const span = href.match(/[?&]span=(\d+)-(\d+)(&|$)/);
+  const points = Array.from(passage); // spans count characters, not UTF-16 units
+  const [from, to] = [span?.[1] - start, span?.[2] - start];
+  if (!(from >= 0 && to <= points.length && from < to && to - from < points.length)) return null;
+  points[from] = EDGE + points[from];
+  points[to - 1] += EDGE;
+  const [before, quote, after] = plain(points.join("")).split(EDGE);
+  return [before.split("\n\n").at(-1).trimStart(), quote, after.split("\n\n")[0].trimEnd()];
 }
 
 export class Citations {
   constructor(root) {
     this.root = root;
-    this.card = root.querySelector("[data-popover]");
-    this.right = root.querySelector("[data-right]");
-    const thread = root.querySelector("[data-thread]");
+    this.card = one("[data-popover]", root);
+    this.right = one("[data-right]", root);
+    const thread = one("[data-thread]", root);
     on(thread, "pointerover", (event) => { if (event.pointerType !== "touch") this.onOver(event.target); });
     on(thread, "focusin", (event) => this.onOver(event.target, 0));
     on(thread, "pointerout focusout", (event) => { if (event.target.closest(CITE)) this.hideSoon(); });
@@ -70,14 +84,19 @@ export class Citations {
     });
     on(this.right, "pointerover focusin", (event) => this.markChips(event.target.closest("[data-source]")));
     on(this.right, "pointerleave", () => this.markChips(null));
-    on(root.querySelector("[data-scroll]"), "scroll", () => this.hide(), { passive: true });
+    on(one("[data-scroll]", root), "scroll", () => this.hide(), { passive: true });
     const named = document.getElementById(location.hash.slice(1)); // by a number in another tab
     const section = named?.closest("[data-sources]");
-    if (section) { this.showSources(section.dataset.sources); named.scrollIntoView(); }
+    if (section) { this.open(section.dataset.sources); named.scrollIntoView(); }
   }
 
   get isOpen() {
     return this.card.matches(":popover-open");
+  }
+
+  /** On a narrow page the passages are behind a button. */
+  get isDrawer() {
+    return getComputedStyle(this.right).position === "fixed";
   }
 
   onOver(target, delay = 90) {
@@ -91,17 +110,18 @@ export class Citations {
   onClick(event) {
     const chip = event.target.closest(CITE);
     const isKey = event.detail === 0;
+    if (chip?.matches("[href^='#']")) this.open(chip.closest("[data-answer]").dataset.answer); // to its card
     if (!chip || event.ctrlKey || event.metaKey || event.shiftKey || !(isKey || event.pointerType === "touch")) return;
     event.preventDefault();
     clearTimeout(this.timer);
     if (this.isOpen && this.chip === chip && !isKey) this.hide();
     else this.show(chip);
-    if (isKey) this.card.querySelector(LAST).focus();
+    if (isKey) one(LAST, this.card).focus();
   }
 
   sourceOf(chip) {
     const message = chip.closest("[data-answer]")?.dataset.answer;
-    return this.right.querySelector(`[data-sources="${message}"] [data-source="${chip.dataset.n}"]`);
+    return one(`[data-sources="${message}"] [data-source="${chip.dataset.n}"]`, this.right);
   }
 
   show(chip) {
@@ -119,26 +139,25 @@ export class Citations {
     this.card.style.top = `${spot.top}px`;
     this.showSources(chip.closest("[data-answer]").dataset.answer);
     this.mark(source, [chip]);
-    if (!this.right.hasAttribute("popover") || getComputedStyle(this.right).position === "static") source.scrollIntoView({ block: "nearest" });
+    if (!this.isDrawer) source.scrollIntoView({ block: "nearest" });
   }
 
   fill(source, chip) {
     for (const name of ["source-title", "where", "when", "also", "summary", "flag", "old"]) {
-      const from = source.querySelector(`[data-${name}]`);
-      this.card.querySelector(`[data-${name}]`).textContent = from?.textContent ?? "";
+      const from = one(`[data-${name}]`, source);
+      one(`[data-${name}]`, this.card).textContent = from?.textContent ?? "";
     }
-    if (chip.dataset.where) this.card.querySelector("[data-where]").textContent = chip.dataset.where; // of the quote itself
-    const open = this.card.querySelector("[data-open-passage]");
+    if (chip.dataset.where) one("[data-where]", this.card).textContent = chip.dataset.where; // of the quote itself
+    const open = one("[data-open-passage]", this.card);
     open.href = chip.href;
     open.hidden = !source.href; // its note is gone
-    this.card.querySelector("[data-weak]").hidden = !chip.matches(".weak");
-    const quote = Array.from(source.querySelector("[data-quote]").textContent); // spans count characters, not UTF-16 units
-    const place = this.card.querySelector("[data-quote]");
-    const found = quoteIn(chip.dataset.span ?? chip.href, Number(source.dataset.start), quote.length);
-    if (!found) { place.textContent = quote.join(""); return; }
-    const mark = make("mark", { textContent: quote.slice(...found).join("") });
-    const [start, end] = paragraphOf(quote, found);
-    place.replaceChildren(quote.slice(start, found[0]).join("").trimStart(), mark, quote.slice(found[1], end).join("").trimEnd());
+    one("[data-weak]", this.card).hidden = !chip.matches(".weak");
+    const quote = one("[data-quote]", source).textContent;
+    const place = one("[data-quote]", this.card);
+    const found = quoteIn(chip.dataset.span ?? chip.href, Number(source.dataset.start), quote);
+    if (!found) { place.textContent = plain(quote); return; }
+    const mark = make("mark", { textContent: found[1] });
+    place.replaceChildren(found[0], mark, found[2]);
     requestAnimationFrame(() => { place.scrollTop = Math.max(0, mark.offsetTop - place.offsetTop - 24); });
   }
 
@@ -172,7 +191,7 @@ export class Citations {
 
   markChips(source) {
     const message = source?.closest("[data-sources]").dataset.sources;
-    const answer = message && this.root.querySelector(`[data-answer="${message}"]`);
+    const answer = message && one(`[data-answer="${message}"]`, this.root);
     const chips = answer ? [...answer.querySelectorAll(`${CITE}[data-n="${source.dataset.source}"]`)] : [];
     this.mark(source, chips);
   }
@@ -180,12 +199,17 @@ export class Citations {
   /** The right column shows the passages of one answer at a time. */
   showSources(message) {
     for (const section of this.right.querySelectorAll("[data-sources]")) section.hidden = section.dataset.sources !== message;
-    this.right.querySelector("[data-no-sources]").hidden = Boolean(this.right.querySelector("[data-sources]:not([hidden])"));
+    one("[data-no-sources]", this.right).hidden = Boolean(one("[data-sources]:not([hidden])", this.right));
+  }
+
+  open(message) {
+    this.showSources(message);
+    if (this.isDrawer) this.right.showPopover();
   }
 
   /** Passages as soon as they are found, before the first word. */
   found(message, passages, heading) {
-    this.right.querySelector(`[data-sources="${message}"]`)?.remove();
+    one(`[data-sources="${message}"]`, this.right)?.remove();
     const section = make("section", { className: "sources" }, ...passages.map((passage) => this.newCard(passage)));
     section.dataset.sources = message;
     if (passages.length) section.prepend(make("h2", { className: "heading", textContent: heading }));
@@ -194,16 +218,16 @@ export class Citations {
   }
 
   newCard(passage) {
-    const card = this.root.querySelector("[data-source-template]").content.firstElementChild.cloneNode(true);
+    const card = one("[data-source-template]", this.root).content.firstElementChild.cloneNode(true);
     card.href = passage.url;
     Object.assign(card.dataset, { source: passage.number, start: passage.start });
-    const fill = (name, text) => { card.querySelector(`[data-${name}]`).textContent = text; };
+    const fill = (name, text) => { one(`[data-${name}]`, card).textContent = text; };
     fill("number", passage.number);
     fill("source-title", passage.title);
     const headings = passage.heading_path[0] === passage.title ? passage.heading_path.slice(1) : passage.heading_path;
     fill("where", [passage.vault_name, ...headings].join(" › "));
     fill("quote", passage.text);
-    fill("snippet", passage.text.replace(/^(#{1,6}[ \t].*|[ \t|:-]*-{3}[ \t|:-]*)$|[|`]|!?\[\[|\]\]/gm, " ").trim() || passage.text);
+    fill("snippet", plain(passage.text.replace(/^#.*\n+/, "")));
     const when = passage.updated ? new Date(passage.updated) : null;
     fill("when", when ? when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) : "");
     return card;
@@ -211,7 +235,7 @@ export class Citations {
 
   /** The cards as the server writes them at the end: `fresh`, if any. */
   settle(message, fresh) {
-    const old = this.right.querySelector(`[data-sources="${message}"]`);
+    const old = one(`[data-sources="${message}"]`, this.right);
     if (!fresh) return;
     fresh.hidden = Boolean(old?.hidden);
     if (old) old.replaceWith(fresh);

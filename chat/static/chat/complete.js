@@ -1,6 +1,6 @@
 /* What the question field offers while something is typed: presets, personas, tags, folders, notes. */
 
-import { make, on } from "../secondbrain/js/app.js";
+import { make, on, one } from "../secondbrain/js/app.js";
 
 const WAIT = 120;
 // What stands before the caret, and what it asks for. A preset or command begins the question.
@@ -16,8 +16,8 @@ export class Completer {
   /** `commands`: [{name, detail, run()}]; `onPersona(id)`, `onPreset(id)`, `onNarrow(token)`. */
   constructor(form, { commands, vaults, onPersona, onPreset, onNarrow }) {
     Object.assign(this, { form, commands, vaults, onPersona, onPreset, onNarrow });
-    this.text = form.querySelector("[data-text]");
-    this.list = form.querySelector("[data-offers]");
+    this.text = one("[data-text]", form);
+    this.list = one("[data-offers]", form);
     this.offers = [];
     on(this.text, "input click", () => this.look());
     on(this.text, "blur", () => this.close());

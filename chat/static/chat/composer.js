@@ -1,6 +1,6 @@
 /* The question field: growing, keys, drafts, scope, presets, Send and Stop. */
 
-import { make, on } from "../secondbrain/js/app.js";
+import { make, on, one } from "../secondbrain/js/app.js";
 import { Completer } from "./complete.js";
 
 const DRAFT = "draft:";
@@ -9,13 +9,13 @@ const MOST_NAMED = 2; // as in chat/presenters/page.py
 export class Composer {
   /** `onUp()` takes the up-arrow in an empty field: true when it did. */
   constructor(root, words, { onAsk, onStop, onPreset, onUp }) {
-    this.form = root.querySelector("[data-composer]");
-    this.text = this.form.querySelector("[data-text]");
-    this.send = this.form.querySelector("[data-send]");
-    this.stop = this.form.querySelector("[data-stop]");
-    this.refused = this.form.querySelector("[data-refused]");
+    this.form = one("[data-composer]", root);
+    this.text = one("[data-text]", this.form);
+    this.send = one("[data-send]", this.form);
+    this.stop = one("[data-stop]", this.form);
+    this.refused = one("[data-refused]", this.form);
     Object.assign(this, { words, onAsk, onUp, isRunning: false, queued: "" });
-    on(this.form.querySelector("[data-unqueue]"), "click", () => this.giveBack(this.unqueue(), ""));
+    on(one("[data-unqueue]", this.form), "click", () => this.giveBack(this.unqueue(), ""));
     this.narrowed = new Set(); // tags and folders that were chosen from the offers
     this.completer = new Completer(this.form, {
       commands: this.commands(root),
@@ -81,9 +81,9 @@ export class Composer {
   }
 
   showQueued() {
-    const box = this.form.querySelector("[data-queued]");
+    const box = one("[data-queued]", this.form);
     box.hidden = !this.queued;
-    box.querySelector("[data-queued-text]").textContent = this.queued;
+    one("[data-queued-text]", box).textContent = this.queued;
     this.keepDraft();
   }
 
@@ -99,10 +99,10 @@ export class Composer {
   commands(root) {
     const mode = (value) => () => { this.form.elements.mode.value = value; };
     const run = {
-      "/new": () => root.querySelector("[data-new]").click(),
+      "/new": () => one("[data-new]", root).click(),
       "/search": () => { location.href = this.words.search_url; },
       "/presets": () => { location.href = this.words.presets_url; },
-      "/settings": () => root.querySelector("[data-open$='-settings']").click(),
+      "/settings": () => one("[data-open$='-settings']", root).click(),
       "/notes-only": mode("notes_only"),
       "/notes-first": mode("notes_first"),
       "/no-notes": mode("no_notes"),
@@ -112,7 +112,7 @@ export class Composer {
 
   /** The tags and folders in the question that narrow the search, each with a way out. */
   showNarrowed() {
-    const box = this.form.querySelector("[data-narrowed]");
+    const box = one("[data-narrowed]", this.form);
     const used = [...this.narrowed].filter((token) => this.text.value.includes(token));
     box.replaceChildren(...used.map((token) => {
       const ariaLabel = this.words.unnarrow.replace("{token}", token);
@@ -184,6 +184,6 @@ export class Composer {
     const names = boxes.filter((each) => each.checked).map((each) => each.parentElement.textContent.trim());
     const { all_vaults: all, some_vaults: some } = this.words;
     const many = names.length === boxes.length ? all : some.replace("{count}", names.length);
-    this.form.querySelector("[data-vaults-text]").textContent = names.length <= MOST_NAMED ? names.join(", ") : many;
+    one("[data-vaults-text]", this.form).textContent = names.length <= MOST_NAMED ? names.join(", ") : many;
   }
 }

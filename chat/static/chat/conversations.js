@@ -1,12 +1,12 @@
 /* What is done with conversations: dialogs from the server, what they send, and undo. */
 
-import { copy, on, toast } from "../secondbrain/js/app.js";
+import { copy, on, one, toast } from "../secondbrain/js/app.js";
 
 export class Acts {
   /** `onDone(result)` with what the server says was done. */
   constructor(root, words, onDone) {
     Object.assign(this, { root, words, onDone });
-    this.place = root.querySelector("[data-dialogs]");
+    this.place = one("[data-dialogs]", root);
     on(root, "click", (event) => this.onClick(event));
     on(root, "submit", (event) => this.onSubmit(event));
   }
@@ -38,14 +38,14 @@ export class Acts {
   async open(address, how = {}) {
     const response = await fetch(address, { ...how, headers: { "HX-Request": "true" } }).catch(() => null);
     if (!response || (!response.ok && response.status !== 422)) { toast(this.words.failed); return; }
-    this.place.querySelector("dialog")?.close();
+    one("dialog", this.place)?.close();
     if (response.headers.get("content-type").includes("json")) {
       this.place.replaceChildren();
       this.done(await response.json());
       return;
     }
     this.place.innerHTML = await response.text();
-    this.place.querySelector("dialog")?.showModal();
+    one("dialog", this.place)?.showModal();
   }
 
   done(result) {
@@ -56,7 +56,7 @@ export class Acts {
 
   takeBack(address) {
     const body = new FormData();
-    body.set("csrfmiddlewaretoken", this.root.querySelector("[name=csrfmiddlewaretoken]").value);
+    body.set("csrfmiddlewaretoken", one("[name=csrfmiddlewaretoken]", this.root).value);
     return this.send(address, body);
   }
 }

@@ -1,6 +1,6 @@
 /* The turns in the middle: adding one, drawing blocks, following the stream. */
 
-import { make, on, parse } from "../secondbrain/js/app.js";
+import { make, on, one, parse } from "../secondbrain/js/app.js";
 import { takeChanged } from "./events.js";
 
 const NEAR = 80; // pixels from the end that still count as reading along
@@ -10,10 +10,10 @@ export class Thread {
   constructor(root, words) {
     this.root = root;
     this.words = words;
-    this.list = root.querySelector("[data-thread]");
-    this.scroll = root.querySelector("[data-scroll]");
-    this.latest = root.querySelector("[data-latest]");
-    this.announcer = root.querySelector("[data-announce]");
+    this.list = one("[data-thread]", root);
+    this.scroll = one("[data-scroll]", root);
+    this.latest = one("[data-latest]", root);
+    this.announcer = one("[data-announce]", root);
     this.drawn = new WeakMap(); // answer -> nodes of each block
     this.following = true;
     on(this.scroll, "scroll", () => this.onScroll(), { passive: true });
@@ -51,7 +51,7 @@ export class Thread {
 
   /** Where reading begins: at the message that the address names, else at the end. */
   begin(hash) {
-    const named = hash.startsWith("#m-") && this.list.querySelector(`[id="${CSS.escape(hash.slice(1))}"]`);
+    const named = hash.startsWith("#m-") && one(`[id="${CSS.escape(hash.slice(1))}"]`, this.list);
     if (!named) { this.toEnd(); return; }
     this.following = false;
     named.scrollIntoView();
@@ -59,52 +59,52 @@ export class Thread {
 
   /** A new turn at the end, before the server knows of it. Gives its answer, and what takes it back. */
   add(question) {
-    const welcome = this.list.querySelector("[data-welcome]");
+    const welcome = one("[data-welcome]", this.list);
     const turn = this.newTurn(question);
     welcome?.remove();
     this.list.append(turn);
     this.toEnd();
     const undo = () => { turn.remove(); if (welcome) this.list.append(welcome); };
-    return { answer: turn.querySelector(".answer"), undo };
+    return { answer: one(".answer", turn), undo };
   }
 
   /** A new branch in the place of `turn`: what followed it goes. Gives the same as `add`. */
   branch(turn, question) {
     const gone = [turn];
     while (gone.at(-1).nextElementSibling) gone.push(gone.at(-1).nextElementSibling);
-    const fresh = this.newTurn(question ?? turn.querySelector("[data-question]").textContent);
+    const fresh = this.newTurn(question ?? one("[data-question]", turn).textContent);
     turn.before(fresh);
     for (const each of gone) each.remove();
     this.toEnd();
-    return { answer: fresh.querySelector(".answer"), undo: () => fresh.replaceWith(...gone) };
+    return { answer: one(".answer", fresh), undo: () => fresh.replaceWith(...gone) };
   }
 
   newTurn(question) {
-    const turn = this.root.querySelector("[data-turn-template]").content.firstElementChild.cloneNode(true);
-    turn.querySelector("[data-question]").textContent = question;
-    turn.querySelector(".whole").hidden = question.length <= LONG_QUESTION && question.split("\n").length <= LONG_LINES + 1;
+    const turn = one("[data-turn-template]", this.root).content.firstElementChild.cloneNode(true);
+    one("[data-question]", turn).textContent = question;
+    one(".whole", turn).hidden = question.length <= LONG_QUESTION && question.split("\n").length <= LONG_LINES + 1;
     return turn;
   }
 
   stage(answer, text) {
-    answer.querySelector("[data-stage-text]").textContent = text;
+    one("[data-stage-text]", answer).textContent = text;
   }
 
   /** A step of the model, in the place of what was told of it before. */
   step(answer, { number, html, what, state }) {
-    const steps = answer.querySelector("[data-steps]");
-    const old = steps.querySelector(`[data-step="${number}"]`);
+    const steps = one("[data-steps]", answer);
+    const old = one(`[data-step="${number}"]`, steps);
     const fresh = parse(html).querySelector("li");
     if (old) old.replaceWith(fresh);
-    else steps.querySelector("ol").append(fresh);
+    else one("ol", steps).append(fresh);
     steps.hidden = false;
     steps.open = true;
-    if (state === "asked") this.announce(`${steps.querySelector("summary").textContent}: ${what}`);
+    if (state === "asked") this.announce(`${one("summary", steps).textContent}: ${what}`);
   }
 
   /** Draw what changed; only blocks that changed are touched, so a selection survives. */
   draw(answer, run) {
-    const prose = answer.querySelector("[data-prose]");
+    const prose = one("[data-prose]", answer);
     if (this.drawn.get(answer)?.resets !== run.resets) { // what the server drew before is drawn again by replay
       prose.replaceChildren();
       this.drawn.set(answer, Object.assign([], { resets: run.resets }));
@@ -126,8 +126,8 @@ export class Thread {
 
   /** `fresh`: the turn as the server writes it; equal text is left alone. */
   finish(answer, fresh) {
-    const prose = answer.querySelector("[data-prose]");
-    const next = fresh.querySelector("[data-prose]");
+    const prose = one("[data-prose]", answer);
+    const next = one("[data-prose]", fresh);
     const focused = document.activeElement;
     this.addCopyButtons(fresh);
     if (prose.innerHTML.trim() === next.innerHTML.trim()) next.replaceWith(prose);
@@ -147,7 +147,7 @@ export class Thread {
     for (const wide of place.querySelectorAll("pre, table, math[display=block]")) wide.tabIndex = 0; // it scrolls, also by keyboard
     for (const pre of place.querySelectorAll("pre")) {
       const frame = pre.closest(".code-block") ?? pre;
-      if (frame.querySelector(".copy-code")) continue;
+      if (one(".copy-code", frame)) continue;
       frame.append(make("button", { type: "button", className: "copy-code", textContent: this.words.copy }));
     }
   }

@@ -1,6 +1,7 @@
 /* Every page: theme, dialogs, menus, drawers, shortcuts, toasts, the chat panel. */
 
-const one = (selector, root = document) => root.querySelector(selector);
+/** The first element of `root` that a selector names. */
+export const one = (selector, root = document) => root.querySelector(selector);
 
 /** A new element with `fields` set and `inside` in it. */
 export function make(tag, fields, ...inside) {
