@@ -227,7 +227,10 @@ def test_a_mark_that_spans_the_edge_of_a_quote_is_left_out_too(page: Page) -> No
 @pytest.mark.parametrize(
     ("markdown", "read"),
     [
-        ("Run `make **all**` in [the room](https://example.com/a).", "Run make **all** in the room."),
+        (
+            "Run `make **all**` in [the room](https://example.com/a).",
+            "Run make **all** in the room.",
+        ),
         ("## Head\n\n- [x] *done* and ~~gone~~", "Head\n\n- [x] done and gone"),
         ("| a | b |\n|---|:-:|\n| [[N|1]] | 2 |", "a · b\n1 · 2"),
         ("```py\n# **kept** | so\n```\nThen ==this==.", "# **kept** | so\nThen this."),
