@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from providers.presets import load_presets
-from vault.adding import CannotAdd, add_vault, free_slug, place_of
+from vault.adding import CannotAdd, add_another_vault, place_of
 from vault.models import Vault
 from vault.tasks import request_sync
 
@@ -104,11 +104,8 @@ def ensure_vault(folder: Path, *, owner: str) -> Vault:
         return known
     name = HANDBOOK_NAME if place == HANDBOOK else place.name
     try:
-        vault, _new = add_vault(
-            place_of(place),
-            slug=free_slug(name),
-            name=name,
-            owner=User.objects.filter(email=owner).first(),
+        vault = add_another_vault(
+            place_of(place), name=name, owner=User.objects.filter(email=owner).first()
         )
     except CannotAdd as error:
         raise CommandError(f"{error} Point VAULT at a folder of Markdown notes.") from error

@@ -6,7 +6,7 @@ import sys
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -21,6 +21,9 @@ LOOK_AGAIN = 5
 # What PostgreSQL says when a connection was lost, it stops, or it starts (appendix A of its
 # manual). No state at all: it was not reached.
 _AWAY = ("08", "57P01", "57P02", "57P03")
+# Something of that name is there, or what it is about is gone: looked for and not (or still)
+# found a moment before, so somebody did it in between.
+_OVERTAKEN = ("23505", "23503")
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -76,8 +79,12 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """What answers when a view failed: 503 while the database is away, else 500."""
-    is_away = _is_database_away(sys.exc_info()[1])
+    """What answers when a view failed: 503 while the database is away, 409 when somebody else
+    was a moment quicker, else 500."""
+    error = sys.exc_info()[1]
+    if _is_overtaken(error):
+        return _overtaken(request)
+    is_away = _is_database_away(error)
     status = 503 if is_away else 500
     headers = {"Retry-After": str(LOOK_AGAIN)} if is_away else {}
     if is_for_scripts(request):
@@ -99,6 +106,18 @@ def broken(request: HttpRequest) -> HttpResponse:
     }
     page = render_to_string(f"{status}.html", words)
     return HttpResponse(page, status=status, headers=headers)
+
+
+def _overtaken(request: HttpRequest) -> HttpResponse:
+    if is_for_scripts(request):
+        said = _("Somebody else saved or deleted the same just now. Look, and try again.")
+        return script_error(request, 409, "conflict", said)
+    return HttpResponse(render_to_string("409.html", {}, request), status=409)
+
+
+def _is_overtaken(error: BaseException | None) -> bool:
+    state = getattr(error.__cause__, "sqlstate", "") if isinstance(error, IntegrityError) else ""
+    return state in _OVERTAKEN
 
 
 def _is_database_away(error: BaseException | None) -> bool:

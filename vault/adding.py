@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from providers.registry import default_embedding_model
 from vault.core.git_addresses import looks_like_git, read_git_address
+from vault.locks import Work, wait_in_line
 from vault.models import Vault, VaultMember
 
 
@@ -104,6 +105,8 @@ def add_vault(
     Called again with the same place it returns what is there, and makes `owner` an
     owner of it. Raises CannotAdd.
     """
+    # Of two that are added at the same moment the second sees the first.
+    wait_in_line(Work.NAMING)
     slug = slug or slugify(place.name)[:60]
     if not slug or slug != slugify(slug):
         raise CannotAdd(f"“{slug}” is no slug: use letters, digits and dashes (--slug).")
@@ -123,6 +126,18 @@ def add_vault(
             vault=vault, user=owner, defaults={"role": VaultMember.Role.OWNER}
         )
     return vault, created
+
+
+@transaction.atomic
+def add_another_vault(place: Place, *, name: str = "", owner: User | None = None) -> Vault:
+    """A new vault of `place`, whatever other vaults read it; its slug comes from its name.
+
+    Raises CannotAdd.
+    """
+    wait_in_line(Work.NAMING)
+    name = name or place.name
+    vault, _new = add_vault(place, slug=free_slug(name), name=name, owner=owner)
+    return vault
 
 
 def _create(place: Place, *, slug: str, name: str) -> Vault:
@@ -145,7 +160,8 @@ def _create(place: Place, *, slug: str, name: str) -> Vault:
 
 
 def free_slug(name: str) -> str:
-    """A slug from the name that no vault has."""
+    """A slug from the name that no vault has. Vaults may be added at the same moment: take it
+    after waiting in line, in the transaction that uses it."""
     stem = slugify(name)[:50] or "vault"
     taken = set(Vault.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     number = 2

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from vault import access, presenters
-from vault.adding import CannotAdd, add_vault, doubts_about, folder_at, free_slug, repository_at
+from vault.adding import CannotAdd, add_another_vault, doubts_about, folder_at, repository_at
 from vault.core.archives import ArchiveRefused
 from vault.forms import FolderForm, RepositoryForm, UploadForm, new_vault_forms
 from vault.models import Vault
@@ -75,8 +75,7 @@ def connect(request: HttpRequest, user: User) -> HttpResponse:
             place = repository_at(
                 wanted["address"], branch=wanted["branch"], token_variable=token_variable
             )
-            name = wanted["name"] or place.name
-            found, _new = add_vault(place, slug=free_slug(name), name=name, owner=user)
+            found = add_another_vault(place, name=wanted["name"], owner=user)
         except CannotAdd as refused:
             form.add_error(refused.field if refused.field in form.fields else None, str(refused))
         else:
@@ -95,8 +94,7 @@ def read_folder(request: HttpRequest, user: User) -> HttpResponse:
         wanted = form.cleaned_data
         try:
             place = folder_at(wanted["folder"])
-            name = wanted["name"] or place.name
-            found, _new = add_vault(place, slug=free_slug(name), name=name, owner=user)
+            found = add_another_vault(place, name=wanted["name"], owner=user)
         except CannotAdd as refused:
             form.add_error("folder", str(refused))
         else:

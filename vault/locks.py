@@ -19,6 +19,7 @@ class Work(IntEnum):
     LEXEMES = 7104
     ENRICH = 7105
     TRIAL = 7106
+    NAMING = 7107
 
 
 class Busy(Exception):
@@ -40,6 +41,13 @@ def only_one(work: Work, number: int, *, wait: float = 0.0) -> Iterator[None]:
         yield
     finally:
         _release(work, number)
+
+
+def wait_in_line(work: Work, number: int = 0) -> None:
+    """Go on when nobody else is at this work, and keep others waiting until the transaction
+    that this is called in ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [int(work), number])
 
 
 def _try(work: Work, number: int) -> bool:

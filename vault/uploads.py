@@ -30,7 +30,7 @@ from vault.core.archives import (
     plan_archive,
 )
 from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes, suffixes_to_read
-from vault.locks import Busy, Work, only_one
+from vault.locks import Busy, Work, only_one, wait_in_line
 from vault.models import Vault, VaultMember
 
 log = structlog.get_logger(__name__)
@@ -54,6 +54,7 @@ def upload_vault(archive: IO[bytes], *, name: str, owner: User) -> tuple[Vault, 
         _unpacked(archive, _suffixes(DEFAULT_CODE_SUFFIXES)) as (place, plan),
         transaction.atomic(),
     ):
+        wait_in_line(Work.NAMING)
         vault = Vault.objects.create(
             slug=free_slug(name),
             name=name,

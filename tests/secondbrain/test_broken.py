@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import HttpResponse
 from django.test import RequestFactory
 from psycopg import errors
@@ -62,9 +62,19 @@ def test_a_script_gets_its_own_form(path: str) -> None:
     assert (reply.status_code, code_in(reply)) == (500, "broken")
 
 
+@pytest.mark.parametrize("cause", [errors.UniqueViolation(), errors.ForeignKeyViolation()])
+def test_who_was_overtaken_is_told_so(cause: psycopg.Error, db: None) -> None:
+    reply = answer(IntegrityError("double"), cause, path="/presets/new", method="POST")
+    assert reply.status_code == 409
+    assert "a moment quicker" in reply.content.decode()
+    reply = answer(IntegrityError("double"), cause, path="/api/chat/presets", method="POST")
+    assert (reply.status_code, code_in(reply)) == (409, "conflict")
+
+
 @pytest.mark.parametrize(
     ("error", "cause"),
     [
+        (IntegrityError("a rule of the table"), errors.CheckViolation()),
         (ValueError("a fault"), None),
         (OperationalError("too slow"), errors.QueryCanceled("statement timeout")),
     ],

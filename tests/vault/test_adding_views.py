@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 
 from tests.cast import Cast, make_user, make_vault
 from tests.vault.core.rendering.page import Page
-from vault.adding import CannotAdd, doubts_about, folder_at
+from vault.adding import CannotAdd, add_another_vault, add_vault, doubts_about, folder_at
+from vault.locks import Work, wait_in_line
 from vault.models import Job, Vault, VaultMember
 
 pytestmark = pytest.mark.django_db
@@ -116,3 +121,47 @@ def test_a_repository_that_cannot_be_is_refused_where_it_is_wrong(
     assert said in response.content.decode()
     assert field(response, name)["aria-invalid"] == "true"
     assert field(response, "branch")["value"] == "kept"
+
+
+def somebody_waits(work: Work) -> bool:
+    waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = %s"
+    with connection.cursor() as cursor:
+        cursor.execute(waiting, [int(work)])
+        return cursor.fetchone() is not None
+
+
+@pytest.mark.parametrize(
+    ("add", "slugs"),
+    [
+        (add_another_vault, ["notes", "notes-2"]),
+        (add_vault, ["notes"]),
+    ],
+    ids=["by the page", "by the command"],
+)
+def test_of_two_that_are_added_at_once_the_second_sees_the_first(
+    transactional_db: None, tmp_path: Path, add: Callable[[Any], Any], slugs: list[str]
+) -> None:
+    (tmp_path / "notes").mkdir()
+    place = folder_at(tmp_path / "notes")
+    failed: list[Exception] = []
+
+    def other() -> None:
+        try:
+            add(place)
+        except Exception as error:  # noqa: BLE001 (told below, in the thread that reports)
+            failed.append(error)
+        finally:
+            connection.close()
+
+    thread = Thread(target=other)
+    with transaction.atomic():
+        wait_in_line(Work.NAMING)
+        thread.start()
+        until = time.monotonic() + 60
+        while not somebody_waits(Work.NAMING):
+            assert thread.is_alive(), failed
+            assert time.monotonic() < until
+        add(place)
+    thread.join()
+    assert failed == []
+    assert sorted(Vault.objects.values_list("slug", flat=True)) == slugs
