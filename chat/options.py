@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from chat.choosable import Choosable
 from chat.core.asking import Ask
 from chat.core.options import Choices, Picked, Resolved, pick_model, resolve
 from chat.core.prompt import BASE_PROMPT
@@ -23,11 +22,13 @@ from chat.core.tool_use import (
 )
 from chat.models import AnswerMode, ChatSettings, Persona, ToolUse
 from chat.offers import Catalogue, Offer, Offers
-from chat.personas import notices_of, persona_for, searched_with
+from chat.personas import notices_of, persona_for, personas_for, searched_with
 from providers.core.errors import NotConfigured
 from providers.limits import FREE_KINDS, limit_ahead
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
+from vault.access import visible_to
+from vault.settings_files import own_settings
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,11 @@ def turn_options(
     `vaults` are the slugs that the question searches; None: all that the user may read.
     """
     asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode, tool_use=ask.tool_use)
-    known = Choosable(user)
-    own, site = _levels(known)
+    own, site = _levels(user)
     number = resolve(asked, own, site, base_prompt=BASE_PROMPT).persona
     persona = persona_for(user, number)
     searched = _searched(persona, vaults)
-    offers = Offers(known, catalogue, slugs=searched)
+    offers = Offers(user, catalogue, slugs=searched)
     as_persona = Choices(model=persona.model_id if persona else None)
     levels = (asked, as_persona, own, offers.level.choices, site)
     limits = (site.tool_limit, persona.tool_use if persona else None)
@@ -107,9 +107,9 @@ def can_use_tools(model: ChatModel) -> bool:
     return model.provider.kind != "extractive" and model.can_call_tools is not False
 
 
-def tool_uses(known: Choosable) -> list[tuple[str, Any]]:
+def tool_uses() -> list[tuple[str, Any]]:
     """What may be chosen of further searches: as far as the site lets anybody go."""
-    limit = known.site_row.tool_limit if known.site_row else None
+    limit = ChatSettings.objects.filter(user=None).values_list("tool_limit", flat=True).first()
     return [it for it in ToolUse.choices if permission([it[0]], limits=[limit]) == it[0]]
 
 
@@ -125,14 +125,14 @@ def _tool_rules(resolved: Resolved, model: ChatModel, persona: Persona | None) -
 
 
 def chat_options(
-    known: Choosable, catalogue: Catalogue, *, vaults: Collection[str] | None = None
+    user: User, catalogue: Catalogue, *, vaults: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """What a user may choose from, and what holds when nothing is chosen.
+    """What `user` may choose from, and what holds when nothing is chosen.
 
     `vaults` narrows it to questions to these; None: to all that the user may read.
     """
-    offers = Offers(known, catalogue, slugs=vaults)
-    own, site = _levels(known)
+    offers = Offers(user, catalogue, slugs=vaults)
+    own, site = _levels(user)
     limits = (site.tool_limit,)
     resolved = resolve(own, offers.level.choices, site, base_prompt=BASE_PROMPT, tool_limits=limits)
     try:
@@ -141,26 +141,27 @@ def chat_options(
     except NotConfigured as error:
         chosen, notice = None, f"{error} {error.mend}"
     from_vault = offers.level.model_of if own.model is None else ""
-    ahead = limit_ahead(known.user.pk)
+    ahead = limit_ahead(user.pk)
     return {
         "models": [_model_json(offer, chosen) for offer in offers.all],
-        "personas": [_persona_json(persona) for persona in known.personas],
+        "personas": [_persona_json(persona) for persona in personas_for(user)],
         "modes": [{"value": value, "label": str(label)} for value, label in AnswerMode.choices],
-        "vaults": [{"slug": vault.slug, "name": vault.name} for vault in known.vaults],
+        "vaults": list(visible_to(user).values("slug", "name")),
         "model": chosen,
         "model_from_vault": from_vault,
         "persona": resolved.persona,
         "mode": resolved.mode,
-        "tool_uses": [{"value": value, "label": str(label)} for value, label in tool_uses(known)],
+        "tool_uses": [{"value": value, "label": str(label)} for value, label in tool_uses()],
         "tool_use": resolved.tool_use,
         "notices": [notice] if notice else [],
         "limit": {"text": ahead.text, "is_spent": ahead.is_spent} if ahead else None,
     }
 
 
-def settings_json(known: Choosable) -> dict[str, Any]:
+def settings_json(user: User) -> dict[str, Any]:
     """The user's own settings, with the base prompt that a reset brings back."""
-    own, site = _levels(known)
+    own = _choices(ChatSettings.objects.filter(user=user).first())
+    site = _choices(ChatSettings.objects.filter(user=None).first())
     return {
         "model": own.model,
         "persona": own.persona,
@@ -182,7 +183,7 @@ def settings_json(known: Choosable) -> dict[str, Any]:
                 "model": own.chat.model,
                 "system_prompt": own.chat.system_prompt,
             }
-            for own in known.own_settings
+            for own in own_settings(visible_to(user))
         ],
     }
 
@@ -208,9 +209,10 @@ def _persona_json(persona: Persona) -> dict[str, Any]:
     }
 
 
-def _levels(known: Choosable) -> tuple[Choices, Choices]:
-    """What the user's settings choose, and the site's."""
-    return _choices(known.own_row), _choices(known.site_row)
+def _levels(user: User) -> tuple[Choices, Choices]:
+    rows = ChatSettings.objects.filter(user__in=[user.pk]) | ChatSettings.objects.filter(user=None)
+    by_user = {row.user_id: row for row in rows}
+    return _choices(by_user.get(user.pk)), _choices(by_user.get(None))
 
 
 def _choices(row: ChatSettings | None) -> Choices:
@@ -267,11 +269,10 @@ def _model_json(offer: Offer, chosen: int | None) -> dict[str, Any]:
 
 def after_answer(user: User) -> Resolved:
     """What the user's and the site's settings say of what follows an answer."""
-    return resolve(*_levels(Choosable(user)), base_prompt=BASE_PROMPT)
+    return resolve(*_levels(user), base_prompt=BASE_PROMPT)
 
 
 def answering_model(user: User, catalogue: Catalogue) -> ChatModel:
     """The model that answers `user` when a question chooses none."""
-    known = Choosable(user)
-    offers = Offers(known, catalogue, slugs=None)
-    return _pick(resolve(*_levels(known), base_prompt=BASE_PROMPT), offers).model
+    offers = Offers(user, catalogue, slugs=None)
+    return _pick(resolve(*_levels(user), base_prompt=BASE_PROMPT), offers).model

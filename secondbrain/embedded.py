@@ -75,6 +75,11 @@ def start(folder: Path) -> str:
     return str(server.get_uri(database=DATABASE))
 
 
+def server_log() -> Path:
+    """Where the server writes what it has to say; there is no file where it is not used."""
+    return data_dir() / "postgres" / "log"
+
+
 def revive() -> bool:
     """Start the server again that this process holds, where it has ended; True once it runs.
 

@@ -32,7 +32,7 @@ from secondbrain.mcp_pointers import (
     section_reply,
     window_reply,
 )
-from vault.access import notes_in, scope_for
+from vault.access import notes_at, scope_for
 from vault.core.tokens import estimate_tokens
 from vault.models import ApiToken
 from vault.related import MOST_RELATED, related_notes
@@ -234,12 +234,11 @@ def _sources(
 ) -> list[dict[str, Any]]:
     """The passages that an answer cites as pointers; all that were read when it cites none."""
     user = get_user_model().objects.get(pk=user_id)
+    told = [each for each in passages if not cited or each["number"] in cited]
+    notes = notes_at(user, {(each["vault"], each["path"]) for each in told})
     rows = []
-    for passage in passages:
-        if cited and passage["number"] not in cited:
-            continue
-        notes = notes_in(scope_for(user, [passage["vault"]])).select_related("vault")
-        note = notes.filter(path=passage["path"]).first()
+    for passage in told:
+        note = notes.get((passage["vault"], passage["path"]))
         if note is not None:
             path = section_at(note, int(passage["start"]))
             rows.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -38,7 +39,6 @@ class Child:
     def start(self) -> None:
         """Start the process in a session of its own, so that Ctrl+C reaches only us."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        keep_log_small(self.log)
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(  # noqa: S603 (our own command line)
                 self.command,
@@ -58,9 +58,14 @@ class Child:
 
 
 def keep_log_small(log: Path) -> None:
-    """Move a log over LARGEST_LOG bytes aside, keeping one older file."""
+    """Copy a log over LARGEST_LOG bytes aside, in place of the older copy, and empty it.
+
+    Whoever writes to it goes on: it is the same file, which was opened to append. Lines of the
+    instant between the two steps are lost.
+    """
     if log.exists() and log.stat().st_size > LARGEST_LOG:
-        log.replace(log.with_suffix(".old.log"))
+        shutil.copyfile(log, log.with_suffix(".old.log"))
+        os.truncate(log, 0)
 
 
 class Supervisor:
@@ -77,8 +82,10 @@ class Supervisor:
             child.start()
 
     def tend(self) -> None:
-        """Restart what fell: at once the first time, then after growing pauses."""
+        """Restart what fell: at once the first time, then after growing pauses. Logs that grew
+        too large are cut."""
         for child in self.children:
+            keep_log_small(child.log)
             if child.restart_at:
                 self._restart_when_due(child)
             elif child.process is not None and child.fell():

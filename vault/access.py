@@ -6,7 +6,7 @@ and forbidden look the same to the asker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import md5
 from typing import Any
 
@@ -116,6 +116,15 @@ def notes_of(user: User, vault: Vault) -> QuerySet[Note]:
     return notes_in(scope_for(user, [vault.slug]))
 
 
+def notes_at(user: User, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], Note]:
+    """The notes at these (slug, path) that this user may read, by where they are."""
+    hashes = [_hash_of(path) for _slug, path in places]
+    notes = notes_in(scope_for(user, [slug for slug, _path in places])).select_related("vault")
+    found = notes.annotate(hashed=MD5("path")).filter(hashed__in=hashes)
+    by_place = {(note.vault.slug, note.path): note for note in found}
+    return {place: note for place, note in by_place.items() if place in places}
+
+
 def facts_of(user: User, vault: Vault) -> QuerySet[Fact]:
     """The facts of `vault` that this user may read: those about notes that they may read, and
     those about the whole of it for who may read the whole."""
@@ -165,8 +174,13 @@ def moved_note(user: User, slug: str, path: str) -> Note | None:
     if vault is None:
         return None
     former = FormerPath.objects.filter(vault=vault).annotate(hashed=MD5("path"))
-    named = former.filter(hashed=md5(path.encode(), usedforsecurity=False).hexdigest(), path=path)
+    named = former.filter(hashed=_hash_of(path), path=path)
     return notes_of(user, vault).filter(pk__in=named.values("note_id")).first()
+
+
+def _hash_of(path: str) -> str:
+    """As the database's indexes of paths have it."""
+    return md5(path.encode(), usedforsecurity=False).hexdigest()
 
 
 def _with_role(user: User, roles: Sequence[str]) -> QuerySet[Vault]:

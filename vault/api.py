@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.http import parse_etags, quote_etag
 from drf_spectacular.utils import (
     OpenApiExample,
     OpenApiParameter,
     PolymorphicProxySerializer,
     extend_schema,
 )
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework import status
+from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -20,7 +24,7 @@ from vault import access, json_presenters, presenters
 from vault.core.places import read_place
 from vault.core.tokens import estimate_tokens
 from vault.forms import read_number
-from vault.models import Note
+from vault.models import Note, Vault
 from vault.related import MOST_RELATED, related_notes
 from vault.removal import RemovalRefused, delete_vault, restore_vault, seconds_to_undo
 from vault.removal_tasks import call_off_removal, request_removal
@@ -41,6 +45,8 @@ from vault.status import vault_status
 from vault.tasks import request_sync
 
 DEFAULT_SIMILAR = 5
+# Notes that a note names as linked, each way; a note that all others link to has thousands.
+MOST_LINKED = 200
 _PUMPS = {"note_id": 12, "vault": "team", "path": "Ops/Pumps.md", "title": "Pumps"}
 _SIMILAR = {"results": [{**_PUMPS, "similarity": 0.8127}], "reason": ""}
 _SECTION = {
@@ -67,6 +73,17 @@ _NO_SECTION = {
 }
 
 
+_VERSION = OpenApiParameter(
+    "ETag", str, OpenApiParameter.HEADER, response=[200], description="the version of the settings"
+)
+_IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="`ETag` as it was read: 412 when the settings have changed since",
+)
+
+
 class VaultsView(APIView):
     """`GET /api/vaults`."""
 
@@ -82,14 +99,18 @@ class VaultView(APIView):
     """`/api/vaults/<slug>`: its settings, for owners."""
 
     @extend_schema(
-        operation_id="vault", summary="Settings of a vault", responses=VaultSettingsSerializer
+        operation_id="vault",
+        summary="Settings of a vault",
+        parameters=[_VERSION],
+        responses=VaultSettingsSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(json_presenters.settings_json(access.owned_vault(request.user, slug)))
+        return _settings(access.owned_vault(request.user, slug))
 
     @extend_schema(
         operation_id="change_vault",
         summary="Change settings of a vault",
+        parameters=[_IF_MATCH, _VERSION],
         request=VaultSettingsSerializer(partial=True),
         responses=VaultSettingsSerializer,
     )
@@ -98,10 +119,21 @@ class VaultView(APIView):
         found = access.owned_vault(request.user, slug)
         if not isinstance(request.data, Mapping):
             raise ValidationError("Send an object with the settings that change.")
-        data = json_presenters.settings_json(found) | dict(request.data.items())
+        with transaction.atomic():
+            # Locked: of two that change the same settings the second sees what the first wrote.
+            found = Vault.objects.select_for_update(of=("self",)).get(pk=found.pk)
+            _require_version(request, found)
+            changed = self._change(request, found, dict(request.data.items()))
+        if changed - {"name"}:
+            request_sync(found.pk)
+        return _settings(found)
+
+    def _change(self, request: Request, found: Vault, sent: dict[str, Any]) -> set[str]:
+        """Save what was sent; returns the names of what is another now."""
+        data = json_presenters.settings_json(found) | sent
         is_staff = bool(getattr(request.user, "is_staff", False))
         form = VaultSettingsForm(data, instance=found, is_staff=is_staff)
-        closed = sorted(set(request.data) - set(form.fields))
+        closed = sorted(set(sent) - set(form.fields))
         if closed:
             raise ValidationError({name: ["Nothing you may change here."] for name in closed})
         if not form.is_valid():
@@ -109,9 +141,7 @@ class VaultView(APIView):
                 {name: [str(text) for text in errors] for name, errors in form.errors.items()}
             )
         form.save()
-        if set(form.changed_data) - {"name"}:
-            request_sync(found.pk)
-        return Response(json_presenters.settings_json(found))
+        return set(form.changed_data)
 
     @extend_schema(
         operation_id="delete_vault",
@@ -148,7 +178,7 @@ class RestoreVaultView(APIView):
         except RemovalRefused as refused:
             raise ValidationError({"slug": [str(refused)]}) from refused
         call_off_removal(found.pk)
-        return Response(json_presenters.settings_json(restored))
+        return _settings(restored)
 
 
 class NoteView(APIView):
@@ -160,12 +190,16 @@ class NoteView(APIView):
         notes = access.notes_in(access.scope_for(request.user)).select_related("vault")
         linked = notes.filter(backlinks__source=note).exclude(pk=note.pk).distinct()
         linking = notes.filter(links__target=note).exclude(pk=note.pk).distinct()
+        links, more_links = _some_of(linked)
+        backlinks, more_backlinks = _some_of(linking)
         return Response(
             json_presenters.note_json(note)
             | {
                 "sections": [list(section.path) for section in sections_in(note)],
-                "links": [json_presenters.note_ref(row) for row in linked.defer("body")],
-                "backlinks": [json_presenters.note_ref(row) for row in linking.defer("body")],
+                "links": links,
+                "more_links": more_links,
+                "backlinks": backlinks,
+                "more_backlinks": more_backlinks,
             }
         )
 
@@ -269,6 +303,38 @@ class IndexStatusView(APIView):
             json_presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
         ]
         return Response({"vaults": rows})
+
+
+class _ChangedMeanwhile(APIException):
+    status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "changed_meanwhile"
+    default_detail = (
+        "The settings are others than those that If-Match names. Read them again, and change "
+        "what you still want to change."
+    )
+
+
+def _settings(vault: Vault) -> Response:
+    version = quote_etag(json_presenters.settings_version(vault))
+    return Response(json_presenters.settings_json(vault), headers={"ETag": version})
+
+
+def _require_version(request: Request, vault: Vault) -> None:
+    """Nothing that the sender has not seen is overwritten, where they say what they saw."""
+    wanted = request.headers.get("If-Match")
+    if wanted is None:
+        return
+    # Proxies that compress mark a version as weak; it is the same.
+    versions = {each.removeprefix("W/") for each in parse_etags(wanted)}
+    if not versions & {"*", quote_etag(json_presenters.settings_version(vault))}:
+        raise _ChangedMeanwhile
+
+
+def _some_of(notes: QuerySet[Note]) -> tuple[list[dict[str, Any]], int]:
+    """MOST_LINKED of them by title, and how many more there are."""
+    rows = list(notes.defer("body").order_by("title", "path")[:MOST_LINKED])
+    more = notes.count() - len(rows) if len(rows) == MOST_LINKED else 0
+    return [json_presenters.note_ref(row) for row in rows], more
 
 
 def _window(note: Note, written: str) -> Response:

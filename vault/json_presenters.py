@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -47,6 +49,12 @@ SETTINGS = ("slug", *VaultSettingsForm.Meta.fields)
 def settings_json(vault: Vault) -> dict[str, Any]:
     """What an owner may change of a vault, for scripts."""
     return {name: getattr(vault, name) for name in SETTINGS}
+
+
+def settings_version(vault: Vault) -> str:
+    """A short name of these settings as they are: another when one of them changes."""
+    told = json.dumps(settings_json(vault), sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def note_ref(note: Note) -> dict[str, Any]:

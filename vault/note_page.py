@@ -106,6 +106,8 @@ class NotePage:
     properties: tuple[Property, ...]
     cited: Cited | None
     backlinks: tuple[Note, ...]
+    more_backlinks: int
+    more_outgoing: int
     outgoing: tuple[Note, ...]
     missing_links: tuple[str, ...]
     related: tuple[Note, ...]
@@ -151,13 +153,17 @@ def note_page(
     backlinks = readable.filter(links__target=note).exclude(pk=note.pk).distinct()
     related = related_notes(note, scope=scope)
     linking = tuple(backlinks.order_by("title", "path")[:MOST_LINKED])
-    linked = tuple(row for row in targets.values() if row.pk != note.pk)[:MOST_LINKED]
+    others = tuple(row for row in targets.values() if row.pk != note.pk)
+    linked = others[:MOST_LINKED]
+    is_more = len(linking) == MOST_LINKED
     return NotePage(
         note=note,
         rendered=_render(note, _Linked(readable, scope, addresses), (links, targets), highlight),
         properties=tuple(properties_of(note, _known(links, targets), addresses)),
         cited=cited,
         backlinks=linking,
+        more_backlinks=backlinks.count() - len(linking) if is_more else 0,
+        more_outgoing=len(others) - len(linked),
         outgoing=linked,
         missing_links=_missing(links),
         related=tuple(row for row, _ in related),

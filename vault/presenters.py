@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from vault import access
 from vault.core.archives import ArchivePlan
 from vault.core.file_kinds import MOST_KINDS, OTHER_KINDS
+from vault.core.folding import fold
 from vault.core.names import file_name, without_suffix
 from vault.models import Note, SyncRun, Vault, VaultMember
 from vault.models.vaults import BY_NAME
@@ -187,7 +188,7 @@ def _steps(root: dict[str, Any], current: str, *, is_pruned: bool) -> Iterator[T
 
 def _children(folder: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
     """(name, subfolder or note, path), folders first, by name."""
-    for name in sorted(folder, key=lambda name: (not name.endswith("/"), name.casefold())):
+    for name in sorted(folder, key=lambda name: (not name.endswith("/"), fold(name), name)):
         yield name, folder[name], prefix + name
 
 
@@ -277,7 +278,10 @@ def run_words(counts: dict[str, Any]) -> str:
 
 def not_read_words(run: SyncRun, *, most: int = MOST_KINDS) -> str:
     """Files of kinds that the run did not read: `12 .rst, 3 .docx, 4 others`; empty for none."""
-    found = not_read_of(run)
+    return _kinds_in_words(not_read_of(run), most=most)
+
+
+def _kinds_in_words(found: dict[str, int], *, most: int) -> str:
     others = found.pop(OTHER_KINDS, 0) + sum([*found.values()][most:])
     parts = [f"{count:,} {suffix}" for suffix, count in [*found.items()][:most]]
     if others:
@@ -292,10 +296,19 @@ def not_read_words(run: SyncRun, *, most: int = MOST_KINDS) -> str:
 
 def archive_words(plan: ArchivePlan) -> str:
     """What was taken out of an archive, and what was not."""
-    words = _("%(count)d files were unpacked and are being read.") % {"count": len(plan.files)}
+    count = len(plan.files)
+    words = ngettext(
+        "%(count)d file was unpacked and is being read.",
+        "%(count)d files were unpacked and are being read.",
+        count,
+    ) % {"count": count}
     if plan.left_out:
-        left_out = _("%(count)d files that hold no text were left out.") % {"count": plan.left_out}
-        words = f"{words} {left_out}"
+        left_out = ngettext(
+            "%(count)d file was left out.", "%(count)d files were left out.", plan.left_out
+        )
+        words = f"{words} {left_out % {'count': plan.left_out}}"
+    if kinds := _kinds_in_words(dict(plan.not_read), most=MOST_KINDS):
+        words = f"{words} {_('Of kinds that are not read: %(kinds)s.') % {'kinds': kinds}}"
     return words
 
 

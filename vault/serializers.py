@@ -65,8 +65,10 @@ class NoteSerializer(NoteRefSerializer):
         child=serializers.ListField(child=serializers.CharField()),
         help_text="heading paths, for /section",
     )
-    backlinks = NoteRefSerializer(many=True)
-    links = NoteRefSerializer(many=True)
+    backlinks = NoteRefSerializer(many=True, help_text="by title, at most 200")
+    more_backlinks = serializers.IntegerField(help_text="that are not named")
+    links = NoteRefSerializer(many=True, help_text="by title, at most 200")
+    more_links = serializers.IntegerField(help_text="that are not named")
     status = serializers.CharField()
     reason = serializers.CharField()
     content_hash = serializers.CharField()

@@ -73,7 +73,7 @@ class VaultStatus:
     @property
     def how(self) -> str:
         """What `coverage` counts, for lines that have no page around them."""
-        return "searchable by words and meaning" if self.embedding_model else "searchable by words"
+        return _how(self.embedding_model)
 
     @property
     def part(self) -> int | None:
@@ -193,18 +193,23 @@ def _embedded(looked: Looked, count: int | None, stale: _Stale | None) -> int | 
     return None if count is None or stale is None else count - stale.chunks
 
 
+def _how(model: object) -> str:
+    return "searchable by words and meaning" if model else "searchable by words"
+
+
 def _sentence(part: int | None, notes: int | None) -> str:
     return "unknown" if part is None or notes is None else f"{part} of {notes}"
 
 
 def coverage_of(vault: Vault) -> str:
-    """As VaultStatus.coverage, for lists: nothing else of the status is looked at."""
+    """As VaultStatus.coverage and how, for lists: nothing else of the status is looked at."""
     looked = Looked(vault)
     by_status = in_time(lambda: _by_status(looked))
     part = _of(by_status, Note.Status.INDEXED)
     if vault.embedding_model is not None:
         part = _covered(looked, by_status, in_time(lambda: _stale(looked)))
-    return _sentence(part, None if by_status is None else sum(by_status.values()))
+    told = _sentence(part, None if by_status is None else sum(by_status.values()))
+    return f"{told} {_how(vault.embedding_model).removeprefix('searchable ')}"
 
 
 def site_counts(user: access.User) -> tuple[int, int]:

@@ -113,12 +113,14 @@ def test_a_child_gets_its_environment_and_its_own_session(
     assert child.log.read_text().split() == ["up", "set", "True"]
 
 
-def test_a_long_log_is_moved_aside(tmp_path: Path) -> None:
+def test_a_long_log_is_moved_aside_while_somebody_writes_to_it(tmp_path: Path) -> None:
     log = tmp_path / "web.log"
-    log.write_bytes(b"x" * (LARGEST_LOG + 1))
-    keep_log_small(log)
-    assert not log.exists()
-    assert (tmp_path / "web.old.log").stat().st_size == LARGEST_LOG + 1
+    with log.open("ab", buffering=0) as output:
+        output.write(b"x" * (LARGEST_LOG + 1))
+        keep_log_small(log)
+        assert (tmp_path / "web.old.log").stat().st_size == LARGEST_LOG + 1
+        output.write(b"next line")
+    assert log.read_bytes() == b"next line"
     log.write_text("short")
     keep_log_small(log)
     assert log.read_text() == "short"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group
+from django.db import connection
 from django.http import Http404
+from django.test.utils import CaptureQueriesContext
 
-from tests.cast import Cast
+from tests.cast import Cast, make_vault
+from tests.vault.notes import make_note
 from vault import access
 from vault.models import VaultMember
 
@@ -49,6 +52,17 @@ def test_a_scope_is_narrowed_by_slugs_and_fails_closed(cast: Cast) -> None:
     assert not foreign
     assert foreign.narrowed_to_nothing
     assert not access.scope_for(cast.owner, [])
+
+
+def test_notes_are_found_where_they_are_in_one_look(cast: Cast) -> None:
+    vaults = [cast.vault, make_vault("second", owner=cast.owner)]
+    notes = [make_note(vault, f"{n}.md") for vault in vaults for n in range(3)]
+    hidden = make_note(cast.foreign_vault, "0.md")
+    places = {(note.vault.slug, note.path) for note in [*notes[1:], hidden]} | {("team", "no.md")}
+    with CaptureQueriesContext(connection) as queries:
+        found = access.notes_at(cast.owner, places)
+    assert found == {(note.vault.slug, note.path): note for note in notes[1:]}
+    assert len(queries) <= 4
 
 
 def test_the_scopes_of_many_are_those_of_each(cast: Cast) -> None:

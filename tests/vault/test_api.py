@@ -13,6 +13,7 @@ from django.test import Client
 from tests.cast import Cast, make_vault
 from tests.vault.notes import make_link, make_model, make_note, make_vector
 from vault import access
+from vault.api import MOST_LINKED
 from vault.models import Note, Vault
 from vault.presenters import vault_rows
 from vault.tokens import create_token
@@ -64,11 +65,12 @@ def test_vaults_are_those_one_may_read(cast: Cast, note: Note) -> None:
                      "searchable": 1, "last_sync": None}]  # fmt: skip
 
 
-def test_vaults_stand_by_name_without_regard_to_capitals(cast: Cast) -> None:
-    for slug, name in [("z-first", "alpha"), ("a-last", "Wiki"), ("m", "beta"), ("same", "beta")]:
+def test_vaults_stand_by_name_without_regard_to_capitals_and_marks(cast: Cast) -> None:
+    for slug, name in [("z-first", "alpha"), ("a-last", "Wiki"), ("m", "beta"), ("same", "beta"),
+                       ("umlaut", "Ärzte")]:  # fmt: skip
         made = make_vault(slug, owner=cast.owner)
         Vault.objects.filter(pk=made.pk).update(name=name)
-    ordered = ["z-first", "m", "same", "team", "a-last"]
+    ordered = ["z-first", "umlaut", "m", "same", "team", "a-last"]
     assert [row.vault.slug for row in vault_rows(cast.owner)] == ordered
     assert [row["slug"] for row in get(cast.owner, "/api/vaults")[1]] == ordered
     assert [row["slug"] for row in get(cast.owner, "/api/index/status")[1]["vaults"]] == ordered
@@ -87,6 +89,15 @@ def test_a_note_has_its_text_sections_and_links(cast: Cast, note: Note) -> None:
     assert data["sections"] == [["A"], ["A", "B"]]
     reference = {"note_id": other.pk, "vault": "team", "path": "b.md", "title": "b"}
     assert data["links"] == data["backlinks"] == [reference]
+    assert data["more_links"] == data["more_backlinks"] == 0
+
+
+def test_a_note_that_many_link_to_names_some_and_counts_the_others(cast: Cast, note: Note) -> None:
+    for number in range(MOST_LINKED + 3):
+        make_link(make_note(cast.vault, f"{number:03}.md"), note)
+    _, data = get(cast.mate, f"/api/notes/{note.pk}")
+    assert (len(data["backlinks"]), data["more_backlinks"]) == (MOST_LINKED, 3)
+    assert data["backlinks"][0]["path"] == "000.md"
 
 
 def test_a_section_is_only_that_section(cast: Cast, note: Note) -> None:

@@ -12,7 +12,7 @@ from tests.vault.notes import make_link, make_model, make_note, make_vector
 from vault import note_page as module
 from vault.access import User
 from vault.models import Chunk, Note, ScrubFinding, VaultMember
-from vault.note_page import CitedText, NotePage, note_page
+from vault.note_page import MOST_LINKED, CitedText, NotePage, note_page
 from vault.presenters import PageAddresses
 
 THEN = "The pump fails at 40 degrees.\n"
@@ -47,6 +47,20 @@ def test_backlinks_are_the_notes_that_link_here_once_each(cast: Cast) -> None:
     for source in (other, other, note):
         make_link(source, note)
     assert open_page(cast, note).backlinks == (other,)
+
+
+def test_a_page_names_some_of_many_links_and_counts_the_others(cast: Cast) -> None:
+    note = make_note(cast.vault, "a.md", "words")
+    for number in range(MOST_LINKED + 2):
+        other = make_note(cast.vault, f"{number:02}.md")
+        make_link(other, note)
+        make_link(note, other)
+    page = open_page(cast, note)
+    assert (len(page.backlinks), page.more_backlinks) == (MOST_LINKED, 2)
+    assert (len(page.outgoing), page.more_outgoing) == (MOST_LINKED, 2)
+    client = Client()
+    client.force_login(cast.mate)
+    assert client.get("/vaults/team/notes/a.md").content.decode().count("and 2 more") == 2
 
 
 def test_notes_of_vaults_that_the_reader_left_are_not_named(cast: Cast) -> None:

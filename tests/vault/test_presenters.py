@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from tests.cast import Cast
 from tests.vault.notes import make_note
+from vault.core.archives import ArchivePlan
 from vault.models import Note, SyncRun
 from vault.presenters import (
     TreeRow,
+    archive_words,
     job_words,
     note_tree,
     run_words,
@@ -113,3 +115,19 @@ def test_a_vault_whose_last_reading_failed_says_so(cast: Cast) -> None:
     assert row.has_failed
     SyncRun.objects.create(vault=cast.vault, state="done")
     assert not vault_rows(cast.mate)[0].has_failed
+
+
+def test_an_archive_names_the_kinds_that_are_not_read() -> None:
+    plan = ArchivePlan((("a.md", "a.md"),), 5, {".docx": 3, "other": 1})
+    assert archive_words(plan) == (
+        "1 file was unpacked and is being read. 5 files were left out. "
+        "Of kinds that are not read: 3 .docx, 1 other."
+    )
+    assert archive_words(ArchivePlan(plan.files, 1, {})).endswith("1 file was left out.")
+
+
+def test_names_in_the_tree_stand_without_regard_to_marks() -> None:
+    pairs = [(f"{name}.md", "") for name in ("Zebra", "äpfel", "Birne", "Apfel")]
+    assert [row.path for row in note_tree(pairs)] == [
+        "Apfel.md", "äpfel.md", "Birne.md", "Zebra.md"
+    ]  # fmt: skip

@@ -293,6 +293,22 @@ def test_scripts_read_and_change_settings(cast: Cast) -> None:
     assert answer.json()["scrub_emails"] is False
 
 
+def test_a_script_overwrites_nothing_that_it_has_not_seen(cast: Cast) -> None:
+    client = by_script(cast)
+    address, form = "/api/vaults/team", "application/json"
+    seen = client.get(address)["ETag"]
+    changed = client.patch(address, {"ignored": "x/"}, form, headers={"If-Match": seen})
+    assert (changed.status_code, changed["ETag"] != seen) == (200, True)
+    late = client.patch(address, {"ignored": "y/"}, form, headers={"If-Match": seen})
+    assert (late.status_code, late.json()["code"]) == (412, "changed_meanwhile")
+    assert Vault.objects.get(pk=cast.vault.pk).ignored == "x/"
+    weak = f"W/{client.get(address)['ETag']}"
+    for version in (weak, "*", f'"other", {changed["ETag"]}'):
+        again = client.patch(address, {"ignored": "x/"}, form, headers={"If-Match": version})
+        assert again.status_code == 200, version
+    assert client.patch(address, {"ignored": "z/"}, form).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("sent", "field"),
     [({"place": "/etc"}, "place"), ({"slug": "x"}, "slug"), ({"chunk_tokens": 1}, "chunk_tokens"),

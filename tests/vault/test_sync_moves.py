@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.vault.folders import Folder, paragraphs
+from vault.models import Note
+from vault.storing import move_notes
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +43,18 @@ def test_a_moved_note_keeps_its_id_and_its_chunks(folder: Folder) -> None:
     ]
     assert moved.updated == note.updated
     assert folder.sync().counts["changes"] == 0
+
+
+def test_a_moved_folder_is_written_in_a_few_statements(folder: Folder) -> None:
+    for number in range(30):
+        folder.write(f"Old/{number}.md", f"# Note {number}")
+    folder.sync()
+    ids = {note.path: note.pk for note in Note.objects.filter(vault=folder.vault)}
+    moves = {path.replace("Old/", "New/"): pk for path, pk in ids.items()}
+    with CaptureQueriesContext(connection) as queries:
+        move_notes(folder.vault.pk, moves)
+    assert len(queries) < 15
+    assert {note.path: note.pk for note in Note.objects.filter(vault=folder.vault)} == moves
 
 
 def test_a_move_with_an_edit_leaves_one_note_with_the_new_text(folder: Folder) -> None:

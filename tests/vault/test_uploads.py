@@ -195,7 +195,7 @@ def test_the_page_uploads_and_shows_the_vault_being_read(cast: Cast) -> None:
     )
     html = response.content.decode()
     assert response.redirect_chain == [("/vaults/field/", 302)]
-    assert "1 files were unpacked" in html
+    assert "1 file was unpacked" in html
     assert "Upload again" in html
     vault = Vault.objects.get(slug="field")
     assert Job.objects.filter(key=f"sync:{vault.pk}").exists()

@@ -8,10 +8,10 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault.core.file_kinds import is_settings_file
+from vault.core.file_kinds import is_settings_file, most_frequent_kinds, unread_kind
 
 # What zipfile raises of an archive that is broken, encrypted, or packed in a way it does not
 # know; of broken bz2 data it raises a bare OSError besides.
@@ -58,10 +58,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ArchivePlan:
-    """(name in the archive, path in the vault) of what to unpack; how many are left out."""
+    """(name in the archive, path in the vault) of what to unpack; how many are left out, and
+    those among them that may hold text, by kind as `unread_kind` has it."""
 
     files: tuple[tuple[str, str], ...]
     left_out: int
+    not_read: Mapping[str, int]
 
 
 def plan_archive(
@@ -79,6 +81,7 @@ def plan_archive(
     _refuse("is a link or a device: pack the files themselves", _links(kept))
     _refuse("is encrypted: pack it without a password", (e.name for e in kept if e.is_encrypted))
     wanted = [e for e in kept if _is_wanted(paths[id(e)], suffixes)]
+    others = [e for e in kept if not _is_wanted(paths[id(e)], suffixes)]
     if not wanted:
         raise ArchiveRefused("There is no note in the archive: no file ends in .md.")
     _refuse_too_much(wanted, limits)
@@ -88,7 +91,8 @@ def plan_archive(
     counts = Counter(path for _name, path in placed)
     _refuse("is there twice", (n for n, p in placed if counts[p] > 1))
     _refuse("is a file and a folder", (f for _n, p in placed for f in _folders(p) if f in counts))
-    return ArchivePlan(tuple(placed), len(files) - len(wanted))
+    unread = Counter(unread_kind(paths[id(entry)]) for entry in others)
+    return ArchivePlan(tuple(placed), len(files) - len(wanted), most_frequent_kinds(unread))
 
 
 def _path(name: str) -> str | None:

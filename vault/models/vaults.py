@@ -9,17 +9,16 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from providers.models import EmbeddingModel
+from vault.bare_names import BareName
 from vault.core.file_kinds import DEFAULT_CODE_SUFFIXES, read_suffixes
 from vault.core.folder_rules import BadFolder, read_folders
 from vault.core.passage_sizes import PassageSizes
 from vault.querysets import VaultManager, VaultQuerySet
 
-# Capitals among small letters, as people look for them.
-BY_NAME = (Lower("name"), "pk")
+BY_NAME = (BareName("name"), "pk")
 
 
 def validate_suffixes(text: str) -> None:

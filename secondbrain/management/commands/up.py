@@ -21,7 +21,7 @@ from rich.console import Console
 
 from secondbrain import embedded, first_start
 from secondbrain.env import BASE_DIR, env
-from secondbrain.supervisor import Child, Supervisor
+from secondbrain.supervisor import Child, Supervisor, keep_log_small
 from secondbrain.welcome import IndexProgress, welcome
 
 # Running answers may finish (30 s, see `serve`) before the web process is ended by force.
@@ -105,10 +105,15 @@ class Command(BaseCommand):
         with progress:
             for tick in count():
                 supervisor.tend()
-                if tick % DATABASE_TICKS == 0 and embedded.revive():
-                    self._say("The database had ended and runs again; nothing is lost.")
+                if tick % DATABASE_TICKS == 0:
+                    self._tend_database()
                 progress.refresh()
                 time.sleep(TICK)
+
+    def _tend_database(self) -> None:
+        keep_log_small(embedded.server_log())
+        if embedded.revive():
+            self._say("The database had ended and runs again; nothing is lost.")
 
     def _say(self, text: str) -> None:
         self.console.print(text)

@@ -27,6 +27,13 @@ def test_notes_and_pictures_are_unpacked_and_the_rest_is_counted() -> None:
     found = plan("a.md", "b/", "b/c.PNG", "b/tool.exe", ".brainignore", "b/._c.md")
     assert [path for _name, path in found.files] == ["a.md", "b/c.PNG", ".brainignore"]
     assert found.left_out == 2
+    assert found.not_read == {}
+
+
+def test_files_that_may_hold_text_are_told_by_their_kind() -> None:
+    found = plan("a.md", "x.docx", "b/y.DOCX", "b/z.rst", "Makefile", "film.mp4", ".git/config.txt")
+    assert found.left_out == 6
+    assert found.not_read == {".docx": 2, ".rst": 1, "other": 1}
 
 
 def test_a_folder_around_everything_is_taken_off() -> None:
