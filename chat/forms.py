@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
+from chat.choosable import Choosable
 from chat.core.options import FEWEST_PASSAGES, MOST_PASSAGES
 from chat.core.tool_use import MOST_STEPS
 from chat.models import AnswerMode, ChatSettings, FollowUps, Persona
-from chat.offers import site_catalogue
 from chat.options import settings_json, tool_uses
-from chat.personas import personas_for
 from providers.models import ChatModel, RerankModel
 
 SITE_DEFAULT = _("As the site has it")
@@ -86,18 +84,22 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         }
 
     def __init__(
-        self, *args: Any, base_prompt: str, prompt_vaults: Sequence[str] = (), **kwargs: Any
+        self,
+        *args: Any,
+        known: Choosable,
+        base_prompt: str,
+        prompt_vaults: Sequence[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.auto_id = "chat-%s"
         self.base_prompt = base_prompt
         model_field = self.fields["model"]
         assert isinstance(model_field, ModelByProvider)  # noqa: S101 -- declared above
-        model_field.offer(list(site_catalogue().available()))
+        model_field.offer(known.site_models)
         persona = self.fields["persona"]
         assert isinstance(persona, forms.ModelChoiceField)  # noqa: S101 -- a foreign key
-        mine = personas_for(self.instance.user) if self.instance.user else []
-        persona.queryset = Persona.objects.filter(pk__in=[each.pk for each in mine])
+        persona.queryset = Persona.objects.filter(pk__in=[each.pk for each in known.personas])
         persona.empty_label = str(SITE_DEFAULT)
         self.fields["mode"] = forms.ChoiceField(
             label=_("How notes are used"),
@@ -117,18 +119,18 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
             choices=[("", SITE_DEFAULT), *FollowUps.choices],
             required=False,
         )
-        self._offer_tool_use()
+        self._offer_tool_use(known)
         for name in ("alternates", "adds_sources", "rerank", "shares_unanswered"):
             value = getattr(self.instance, name)
             self.initial[name] = "" if value is None else str(value).lower()
         if not RerankModel.objects.filter(enabled=True).exists():
             del self.fields["rerank"]
 
-    def _offer_tool_use(self) -> None:
+    def _offer_tool_use(self, known: Choosable) -> None:
         """Further searches, as far as the site lets anybody choose them."""
         self.fields["tool_use"] = forms.ChoiceField(
             label=_("Further searches"),
-            choices=[("", SITE_DEFAULT), *tool_uses()],
+            choices=[("", SITE_DEFAULT), *tool_uses(known)],
             required=False,
             help_text=_(
                 "A model that can may search your notes again before it answers, freely or "
@@ -142,15 +144,15 @@ class ChatSettingsForm(forms.ModelForm[ChatSettings]):
         steps.help_text = _("1 to 12 at most. Empty: as the site has it.")
 
     @classmethod
-    def of(cls, user: User, data: Any = None) -> ChatSettingsForm:
-        """The form of `user`, filled with `data` when it was sent."""
-        row = ChatSettings.objects.filter(user=user).first() or ChatSettings(user=user)
-        known = settings_json(user)
+    def of(cls, known: Choosable, data: Any = None) -> ChatSettingsForm:
+        """The form of a user, filled with `data` when it was sent."""
+        told = settings_json(known)
         return cls(
             data,
-            instance=row,
-            base_prompt=known["base_system_prompt"],
-            prompt_vaults=[vault["name"] for vault in known["vaults"] if vault["system_prompt"]],
+            instance=known.own_row or ChatSettings(user=known.user),
+            known=known,
+            base_prompt=told["base_system_prompt"],
+            prompt_vaults=[vault["name"] for vault in told["vaults"] if vault["system_prompt"]],
         )
 
     @staticmethod

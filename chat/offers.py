@@ -6,15 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
+from chat.choosable import Choosable
 from chat.core.options import OfferedModel, VaultDefaults, VaultLevel, vault_level
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
-from vault.access import visible_to
 from vault.models import Vault
-from vault.settings_files import own_settings
 
 
 @dataclass(frozen=True)
@@ -53,16 +51,17 @@ class Offer:
 
 
 class Offers:
-    """What can answer a question of `user` to the vaults named `slugs` (None: to all).
+    """What can answer a question of a user to the vaults named `slugs` (None: to all).
 
     Of vaults that the user may not read nothing is known here, whatever is named.
     """
 
     def __init__(
-        self, user: User, catalogue: Catalogue, *, slugs: Collection[str] | None = None
+        self, known: Choosable, catalogue: Catalogue, *, slugs: Collection[str] | None = None
     ) -> None:
+        self._known = known
         self._catalogue = catalogue
-        self.readable = {vault.pk: vault for vault in visible_to(user)}
+        self.readable = {vault.pk: vault for vault in known.vaults}
         self.vaults = {
             pk: vault for pk, vault in self.readable.items() if slugs is None or vault.slug in slugs
         }
@@ -99,7 +98,8 @@ class Offers:
                 own.chat.model,
                 own.chat.system_prompt,
             )
-            for own in own_settings(self.vaults.values())
+            for own in self._known.own_settings
+            if own.vault_id in self.vaults
         ]
         return vault_level(defaults, [_offered(offer.model) for offer in self.all])
 

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from django.contrib.auth.models import User
 
+from chat.choosable import Choosable
 from chat.core.asking import Refused
 from chat.offers import Catalogue, Offer, Offers
 
@@ -26,7 +27,7 @@ class NamedModel:
 
 def named_models(user: User, catalogue: Catalogue) -> list[NamedModel]:
     """What `user` may choose from: the default first, then as the page offers them."""
-    offers = Offers(user, catalogue).all
+    offers = Offers(Choosable(user), catalogue).all
     return [NamedModel(DEFAULT_NAME, None, DEFAULT_NAME), *map(_named, offers)]
 
 

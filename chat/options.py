@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from chat.choosable import Choosable
 from chat.core.asking import Ask
 from chat.core.options import Choices, Picked, Resolved, pick_model, resolve
 from chat.core.prompt import BASE_PROMPT
@@ -22,13 +23,11 @@ from chat.core.tool_use import (
 )
 from chat.models import AnswerMode, ChatSettings, Persona, ToolUse
 from chat.offers import Catalogue, Offer, Offers
-from chat.personas import notices_of, persona_for, personas_for, searched_with
+from chat.personas import notices_of, persona_for, searched_with
 from providers.core.errors import NotConfigured
 from providers.limits import FREE_KINDS, limit_ahead
 from providers.models import ChatModel
 from retrieval.core.types import Knobs
-from vault.access import visible_to
-from vault.settings_files import own_settings
 
 
 @dataclass(frozen=True)
@@ -70,11 +69,12 @@ def turn_options(
     `vaults` are the slugs that the question searches; None: all that the user may read.
     """
     asked = Choices(model=ask.model, persona=ask.persona, mode=ask.mode, tool_use=ask.tool_use)
-    own, site = _levels(user)
+    known = Choosable(user)
+    own, site = _levels(known)
     number = resolve(asked, own, site, base_prompt=BASE_PROMPT).persona
     persona = persona_for(user, number)
     searched = _searched(persona, vaults)
-    offers = Offers(user, catalogue, slugs=searched)
+    offers = Offers(known, catalogue, slugs=searched)
     as_persona = Choices(model=persona.model_id if persona else None)
     levels = (asked, as_persona, own, offers.level.choices, site)
     limits = (site.tool_limit, persona.tool_use if persona else None)
@@ -107,9 +107,9 @@ def can_use_tools(model: ChatModel) -> bool:
     return model.provider.kind != "extractive" and model.can_call_tools is not False
 
 
-def tool_uses() -> list[tuple[str, Any]]:
+def tool_uses(known: Choosable) -> list[tuple[str, Any]]:
     """What may be chosen of further searches: as far as the site lets anybody go."""
-    limit = ChatSettings.objects.filter(user=None).values_list("tool_limit", flat=True).first()
+    limit = known.site_row.tool_limit if known.site_row else None
     return [it for it in ToolUse.choices if permission([it[0]], limits=[limit]) == it[0]]
 
 
@@ -125,14 +125,14 @@ def _tool_rules(resolved: Resolved, model: ChatModel, persona: Persona | None) -
 
 
 def chat_options(
-    user: User, catalogue: Catalogue, *, vaults: Collection[str] | None = None
+    known: Choosable, catalogue: Catalogue, *, vaults: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """What `user` may choose from, and what holds when nothing is chosen.
+    """What a user may choose from, and what holds when nothing is chosen.
 
     `vaults` narrows it to questions to these; None: to all that the user may read.
     """
-    offers = Offers(user, catalogue, slugs=vaults)
-    own, site = _levels(user)
+    offers = Offers(known, catalogue, slugs=vaults)
+    own, site = _levels(known)
     limits = (site.tool_limit,)
     resolved = resolve(own, offers.level.choices, site, base_prompt=BASE_PROMPT, tool_limits=limits)
     try:
@@ -141,27 +141,26 @@ def chat_options(
     except NotConfigured as error:
         chosen, notice = None, f"{error} {error.mend}"
     from_vault = offers.level.model_of if own.model is None else ""
-    ahead = limit_ahead(user.pk)
+    ahead = limit_ahead(known.user.pk)
     return {
         "models": [_model_json(offer, chosen) for offer in offers.all],
-        "personas": [_persona_json(persona) for persona in personas_for(user)],
+        "personas": [_persona_json(persona) for persona in known.personas],
         "modes": [{"value": value, "label": str(label)} for value, label in AnswerMode.choices],
-        "vaults": list(visible_to(user).values("slug", "name")),
+        "vaults": [{"slug": vault.slug, "name": vault.name} for vault in known.vaults],
         "model": chosen,
         "model_from_vault": from_vault,
         "persona": resolved.persona,
         "mode": resolved.mode,
-        "tool_uses": [{"value": value, "label": str(label)} for value, label in tool_uses()],
+        "tool_uses": [{"value": value, "label": str(label)} for value, label in tool_uses(known)],
         "tool_use": resolved.tool_use,
         "notices": [notice] if notice else [],
         "limit": {"text": ahead.text, "is_spent": ahead.is_spent} if ahead else None,
     }
 
 
-def settings_json(user: User) -> dict[str, Any]:
+def settings_json(known: Choosable) -> dict[str, Any]:
     """The user's own settings, with the base prompt that a reset brings back."""
-    own = _choices(ChatSettings.objects.filter(user=user).first())
-    site = _choices(ChatSettings.objects.filter(user=None).first())
+    own, site = _levels(known)
     return {
         "model": own.model,
         "persona": own.persona,
@@ -183,7 +182,7 @@ def settings_json(user: User) -> dict[str, Any]:
                 "model": own.chat.model,
                 "system_prompt": own.chat.system_prompt,
             }
-            for own in own_settings(visible_to(user))
+            for own in known.own_settings
         ],
     }
 
@@ -209,10 +208,9 @@ def _persona_json(persona: Persona) -> dict[str, Any]:
     }
 
 
-def _levels(user: User) -> tuple[Choices, Choices]:
-    rows = ChatSettings.objects.filter(user__in=[user.pk]) | ChatSettings.objects.filter(user=None)
-    by_user = {row.user_id: row for row in rows}
-    return _choices(by_user.get(user.pk)), _choices(by_user.get(None))
+def _levels(known: Choosable) -> tuple[Choices, Choices]:
+    """What the user's settings choose, and the site's."""
+    return _choices(known.own_row), _choices(known.site_row)
 
 
 def _choices(row: ChatSettings | None) -> Choices:
@@ -269,10 +267,11 @@ def _model_json(offer: Offer, chosen: int | None) -> dict[str, Any]:
 
 def after_answer(user: User) -> Resolved:
     """What the user's and the site's settings say of what follows an answer."""
-    return resolve(*_levels(user), base_prompt=BASE_PROMPT)
+    return resolve(*_levels(Choosable(user)), base_prompt=BASE_PROMPT)
 
 
 def answering_model(user: User, catalogue: Catalogue) -> ChatModel:
     """The model that answers `user` when a question chooses none."""
-    offers = Offers(user, catalogue, slugs=None)
-    return _pick(resolve(*_levels(user), base_prompt=BASE_PROMPT), offers).model
+    known = Choosable(user)
+    offers = Offers(known, catalogue, slugs=None)
+    return _pick(resolve(*_levels(known), base_prompt=BASE_PROMPT), offers).model

@@ -14,7 +14,7 @@ GROUPS = {
         "tests/browser/test_pages.py",
         "tests/browser/test_road.py",
     ),
-    "scripts": ("tests/chat/test_scripts.py",),
+    "scripts": ("tests/chat/test_scripts.py", "tests/chat/test_scripts_citations.py"),
     # Kill and wait: one after the other, or they take each other for hanging.
     "processes": (
         "tests/chat/test_processes.py",

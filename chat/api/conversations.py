@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.api.answering import ChatView
+from chat.choosable import Choosable
 from chat.core.asking import BadAsk
 from chat.core.moments import moment_in
 from chat.history import own_conversation, own_message_run
@@ -53,7 +54,7 @@ class OptionsView(ChatView):
 
     @extend_schema(responses=OptionsSerializer)
     def get(self, request: Request) -> Response:
-        return Response(chat_options(self.user, site_catalogue()))
+        return Response(chat_options(Choosable(self.user), site_catalogue()))
 
 
 class SettingsView(ChatView):
@@ -61,7 +62,7 @@ class SettingsView(ChatView):
 
     @extend_schema(responses=OwnSettingsSerializer)
     def get(self, request: Request) -> Response:
-        return Response(settings_json(self.user))
+        return Response(settings_json(Choosable(self.user)))
 
     @extend_schema(request=ChatSettingsSerializer, responses=OwnSettingsSerializer)
     def put(self, request: Request) -> Response:
@@ -79,7 +80,7 @@ class SettingsView(ChatView):
             **serializer.validated_data,
         }
         ChatSettings.objects.update_or_create(user=self.user, defaults=chosen)
-        return Response(settings_json(self.user))
+        return Response(settings_json(Choosable(self.user)))
 
 
 class ConversationsView(ChatView):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from chat.choosable import Choosable
 from chat.forms import ChatSettingsForm
 from chat.models import AnswerMode, Conversation, Persona
 from chat.offers import site_catalogue
 from chat.options import chat_options
-from chat.personas import personas_for
 from chat.presenters.answers import Turn, turns_of
 from chat.presenters.conversations import (
     ConversationList,
@@ -25,7 +25,6 @@ from chat.presenters.conversations import (
     place_of,
 )
 from chat.presenters.suggestions import suggested_questions
-from vault.access import scope_for, visible_to
 from vault.status import counts_in
 
 MOST_NAMED = 2
@@ -128,11 +127,12 @@ def home_page(
 
     `chosen` are slugs of the vaults to ask; none: all of them.
     """
+    known = Choosable(user)
     return ChatPage(
-        choices=choices_of(user, chosen=chosen),
+        choices=choices_of(known, chosen=chosen),
         listed=listed or conversation_list(user),
-        settings_form=ChatSettingsForm.of(user),
-        suggestions=suggested_questions(user),
+        settings_form=ChatSettingsForm.of(known),
+        suggestions=suggested_questions(known.scope),
         draft=draft,
         is_temporary=is_temporary,
         opens_settings=opens_settings,
@@ -146,10 +146,11 @@ def conversation_page(
 
     `at` names a message to show, `draft` stands in the field.
     """
+    known = Choosable(user)
     return ChatPage(
-        choices=choices_of(user, conversation),
+        choices=choices_of(known, conversation),
         listed=conversation_list(user, place=place_of(conversation)),
-        settings_form=ChatSettingsForm.of(user),
+        settings_form=ChatSettingsForm.of(known),
         conversation=conversation,
         is_temporary=conversation.temporary,
         turns=turns_of(conversation, user, at=at),
@@ -158,18 +159,19 @@ def conversation_page(
 
 
 def choices_of(
-    user: User, conversation: Conversation | None = None, *, chosen: Sequence[str] = ()
+    known: Choosable, conversation: Conversation | None = None, *, chosen: Sequence[str] = ()
 ) -> Choices:
-    """What `user` may choose from; a conversation keeps the vaults it began with."""
+    """What a user may choose from; a conversation keeps the vaults it began with."""
     kept = conversation.vaults if conversation else chosen
     # A conversation that began with no vault asks none; a new question then asks all.
     asked = kept if conversation else kept or None
-    options = chat_options(user, site_catalogue(), vaults=asked)
+    catalogue = replace(site_catalogue(), available=lambda: known.site_models)
+    options = chat_options(known, catalogue, vaults=asked)
     return Choices(
-        vaults=tuple(_vaults(user, conversation, chosen=chosen)),
+        vaults=tuple(_vaults(known, conversation, chosen=chosen)),
         models=_by_provider(options["models"]),
         model_id=options["model"],
-        personas=personas_by_place(personas_for(user)),
+        personas=personas_by_place(known.personas),
         persona_id=options["persona"],
         modes=tuple((value, str(label).capitalize()) for value, label in AnswerMode.choices),
         mode=options["mode"],
@@ -221,16 +223,15 @@ def words(vaults: int) -> dict[str, Any]:
 
 
 def _vaults(
-    user: User, conversation: Conversation | None, *, chosen: Sequence[str]
+    known: Choosable, conversation: Conversation | None, *, chosen: Sequence[str]
 ) -> list[VaultChoice]:
-    readable = visible_to(user)
-    counts = counts_in(scope_for(user))
-    known = set(readable.values_list("slug", flat=True))
+    counts = counts_in(known.scope)
+    slugs = {vault.slug for vault in known.vaults}
     if conversation and conversation.vaults is not None:
         # It may keep vaults that are not here: then none is ticked, and none is searched.
-        wanted = known.intersection(conversation.vaults)
+        wanted = slugs.intersection(conversation.vaults)
     else:
-        wanted = known if conversation else known.intersection(chosen) or known
+        wanted = slugs if conversation else slugs.intersection(chosen) or slugs
     return [
         VaultChoice(
             slug=vault.slug,
@@ -240,7 +241,7 @@ def _vaults(
             url=reverse("vault", args=[vault.slug]),
             is_chosen=vault.slug in wanted,
         )
-        for vault in readable
+        for vault in known.vaults
     ]
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from django.contrib.auth.models import User
 from django.db.models.functions import Left
 
 from chat.core.questions import question_about
-from vault.access import notes_in, scope_for
+from vault.access import notes_in
+from vault.core.types import Scope
 from vault.models import Note
 
 MOST_LOOKED_AT = 120
 OPENING = 1_000  # characters of a note, which tell its language and its common words
 
 
-def suggested_questions(user: User, *, limit: int = 4) -> list[str]:
-    """At most `limit` questions from lately changed notes, spread over the vaults."""
+def suggested_questions(scope: Scope, *, limit: int = 4) -> list[str]:
+    """At most `limit` questions from lately changed notes of `scope`, spread over the vaults."""
     notes = (
-        notes_in(scope_for(user))
+        notes_in(scope)
         .filter(kind="note", status=Note.Status.INDEXED)
         .annotate(opening=Left("body", OPENING))
         .order_by("-file_modified", "pk")

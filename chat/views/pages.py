@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from chat.choosable import Choosable
 from chat.core.asking import Ask, Refused, parse_ask, parse_uuid
 from chat.forms import ChatSettingsForm
 from chat.history import own_message_run
@@ -26,7 +27,7 @@ from chat.models import Conversation
 from chat.organising import own_folder
 from chat.presenters.answers import turns_of
 from chat.presenters.conversations import ConversationList, Place, conversation_list
-from chat.presenters.page import ChatPage, conversation_page, home_page
+from chat.presenters.page import ChatPage, choices_of, conversation_page, home_page
 from chat.rights import caller_of_session
 from chat.runs import SignedOut, runs_here
 from chat.tasks import request_sweep
@@ -131,7 +132,7 @@ def chat_settings(request: HttpRequest) -> HttpResponse:
     """
     if request.method == "GET":
         return redirect(f"{reverse('home')}?settings=1")
-    form = ChatSettingsForm.of(reader(request), request.POST)
+    form = ChatSettingsForm.of(Choosable(reader(request)), request.POST)
     is_fragment = bool(request.headers.get("HX-Request"))
     if not form.is_valid():
         template = "chat/settings_form.html" if is_fragment else "chat/settings_page.html"
@@ -140,10 +141,10 @@ def chat_settings(request: HttpRequest) -> HttpResponse:
     if not is_fragment:
         messages.success(request, _("Settings saved."))
         return redirect("home")
-    fresh = home_page(reader(request)).choices
-    response = render(
-        request, "chat/settings_form.html", {"form": ChatSettingsForm.of(reader(request))}
-    )
+    known = Choosable(reader(request))
+    fresh = choices_of(known)
+    form = ChatSettingsForm.of(known)
+    response = render(request, "chat/settings_form.html", {"form": form})
     chosen = {"model": fresh.model_id, "persona": fresh.persona_id or 0, "mode": fresh.mode}
     chosen["tool_use"] = fresh.tool_use
     response["HX-Trigger"] = json.dumps({"settings-saved": chosen})

@@ -7,6 +7,7 @@ import json
 import pytest
 from django.test import Client
 
+from chat.choosable import Choosable
 from chat.core.asking import Ask
 from chat.core.prompt import BASE_PROMPT
 from chat.models import ChatSettings
@@ -87,7 +88,10 @@ def test_who_may_not_read_the_vault_gets_nothing_of_it(cast: Cast, model: ChatMo
     assert (found.model, found.system_prompt) == (model, BASE_PROMPT)
     assert found.notices[0].startswith("The chosen model is not available now")
     shown = json.dumps(
-        [chat_options(cast.outsider, site_catalogue()), settings_json(cast.outsider)]
+        [
+            chat_options(Choosable(cast.outsider), site_catalogue()),
+            settings_json(Choosable(cast.outsider)),
+        ]
     )
     assert "Secret" not in shown
     VaultMember.objects.filter(vault=garden, user=cast.mate).delete()
@@ -138,9 +142,13 @@ def test_what_comes_from_a_vault_is_shown_as_such(cast: Cast, model: ChatModel) 
 def test_a_page_offers_what_its_vaults_bring(cast: Cast, model: ChatModel) -> None:
     garden, house = readable(cast, "garden"), readable(cast, "house")
     settle(garden, WantedModel("fake", "say:x", "Gardener"))
-    assert [len(group) for _name, group in choices_of(cast.mate, chosen=["house"]).models] == [1]
-    assert [len(group) for _name, group in choices_of(cast.mate, chosen=["garden"]).models] == [2]
-    assert house.pk not in Offers(cast.outsider, site_catalogue()).readable
+    assert [
+        len(group) for _name, group in choices_of(Choosable(cast.mate), chosen=["house"]).models
+    ] == [1]
+    assert [
+        len(group) for _name, group in choices_of(Choosable(cast.mate), chosen=["garden"]).models
+    ] == [2]
+    assert house.pk not in Offers(Choosable(cast.outsider), site_catalogue()).readable
 
 
 def test_what_only_quotes_stands_last(cast: Cast, model: ChatModel) -> None:
@@ -150,5 +158,5 @@ def test_what_only_quotes_stands_last(cast: Cast, model: ChatModel) -> None:
     ChatModel.objects.create(provider=provider, name="quotes", label="Quotes")
     garden = readable(cast, "garden")
     settle(garden, WantedModel("fake", "say:x", "Gardener"))
-    names = [str(offer) for offer in Offers(cast.mate, site_catalogue()).all]
+    names = [str(offer) for offer in Offers(Choosable(cast.mate), site_catalogue()).all]
     assert names == ["Fake model", "Gardener (from vault Garden)", "Quotes"]

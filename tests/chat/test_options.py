@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from chat.choosable import Choosable
 from chat.core.asking import Ask
 from chat.core.prompt import BASE_PROMPT
 from chat.core.tool_use import NEVER, ToolRules, tokens_for
@@ -63,12 +64,12 @@ def test_a_user_stands_over_the_site_and_a_question_over_both(cast: Cast, model:
 def test_settings_of_others_count_for_nobody_else(cast: Cast, model: ChatModel) -> None:
     ChatSettings.objects.create(user=cast.owner, system_prompt="Theirs.")
     assert options(cast).system_prompt == BASE_PROMPT
-    assert settings_json(cast.mate)["system_prompt"] == ""
+    assert settings_json(Choosable(cast.mate))["system_prompt"] == ""
 
 
 def test_a_reset_brings_back_the_sites_prompt(cast: Cast, model: ChatModel) -> None:
     ChatSettings.objects.create(system_prompt="Site.")
-    assert settings_json(cast.mate)["base_system_prompt"] == "Site."
+    assert settings_json(Choosable(cast.mate))["base_system_prompt"] == "Site."
     ChatSettings.objects.create(user=cast.mate, system_prompt="")
     assert options(cast).system_prompt == "Site."
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import User
 
+from chat.choosable import Choosable
 from chat.core.asking import Ask
 from chat.core.tools import NAMES
 from chat.models import ChatSettings, Persona
@@ -47,8 +48,8 @@ def test_readers_of_a_vault_may_choose_its_personas_and_others_may_not(cast: Cas
     archivist = personas_for(cast.mate)[1]
     assert (archivist.place, str(archivist)) == ("Team", "Archivist, keeps")
     assert persona_for(cast.outsider, archivist.pk) is None
-    assert chat_options(cast.mate, site_catalogue())["personas"][1]["vault"] == "team"
-    assert len(chat_options(cast.outsider, site_catalogue())["personas"]) == 1
+    assert chat_options(Choosable(cast.mate), site_catalogue())["personas"][1]["vault"] == "team"
+    assert len(chat_options(Choosable(cast.outsider), site_catalogue())["personas"]) == 1
 
 
 def test_an_edited_file_changes_the_persona_and_a_deleted_one_takes_it_away(cast: Cast) -> None:

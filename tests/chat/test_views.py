@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from chat.models import Conversation, Message
 from providers.models import UsageLimit, UsageRecord
+from providers.presets import load_presets
 from tests.cast import Cast, make_user, make_vault
 from tests.chat.pages import add_answer, add_turn, browser, make_conversation, make_note
 
@@ -45,6 +47,18 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(db: None, name: str, method: st
     response = getattr(Client(), method)(reverse(name))
     assert response.status_code == 302
     assert response["Location"].startswith(reverse("account_login"))
+
+
+def test_the_start_page_asks_the_database_for_each_thing_once(
+    cast: Cast, django_assert_max_num_queries: Any
+) -> None:
+    load_presets()
+    for slug in ("attic", "garden"):
+        make_vault(slug, owner=cast.owner)
+    client = browser(cast.owner)
+    page(client, "home")
+    with django_assert_max_num_queries(20):
+        page(client, "home")
 
 
 @pytest.mark.parametrize(("name", "method"), OF_A_CONVERSATION)

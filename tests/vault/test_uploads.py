@@ -210,7 +210,7 @@ def test_the_page_uploads_and_shows_the_vault_being_read(cast: Cast) -> None:
         {"archive": SimpleUploadedFile("n.zip", zipped({"b.md": "x"}).read())},
         follow=True,
     )
-    assert "1 files were unpacked" in response.content.decode()
+    assert "1 file was unpacked" in response.content.decode()
 
 
 def test_the_page_says_what_is_wrong_and_keeps_the_name(cast: Cast) -> None:
