@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from chat.choosable import Choosable
+from chat.core.asking import LONGEST_QUESTION
 from chat.forms import ChatSettingsForm
 from chat.models import AnswerMode, Conversation, Persona
 from chat.offers import site_catalogue
@@ -203,8 +204,14 @@ def words(vaults: int) -> dict[str, Any]:
         "signed-out": _("You are signed out. What you typed is kept: sign in and come back."),
         "unsure": _(
             "The connection broke while this was being sent. "
-            "Unless the list shows it, press Enter to send it."
+            "If it stands neither above nor in the list, press Enter to send it."
         ),
+        "most": LONGEST_QUESTION,
+        "too_long": _(
+            "This has more than %(most)s characters, the most a question may have. "
+            "Shorten it, or put the long text into a note."
+        )
+        % {"most": f"{LONGEST_QUESTION:,}"},
         "all_vaults": _("All vaults"),
         "some_vaults": _("{count} vaults"),
         "unnarrow": _("Search without {token}"),

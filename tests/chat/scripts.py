@@ -36,7 +36,8 @@ window.asked = [];
 window.make = (key) => {
   window.composer = new Composer(document.getElementById("root"), {
     commands: [{name: "/no-notes", detail: "answers without them"}],
-    unnarrow: "Without {token}", all_vaults: "All vaults", some_vaults: "{count} vaults",
+    unnarrow: "Without {token}", most: 60, too_long: "Too long.",
+    all_vaults: "All vaults", some_vaults: "{count} vaults",
   }, {
     onAsk: (text) => window.asked.push(text), onStop: () => window.asked.push("STOP"),
     onUp: () => { window.ups = (window.ups ?? 0) + 1; return true; },

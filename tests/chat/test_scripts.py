@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.chat.scripts import opened, run
 
@@ -122,6 +122,18 @@ def typed(page: Page) -> str:
 def asked(page: Page) -> list[str]:
     found: list[str] = page.evaluate("window.asked")
     return found
+
+
+def test_a_text_that_is_too_long_stays_whole_and_is_not_sent(field: Page) -> None:
+    long = "words " * 20
+    field.fill("[data-text]", long)
+    expect(field.locator("[data-refused]")).to_have_text("Too long.")
+    field.keyboard.press("Enter")
+    assert (typed(field), asked(field)) == (long, [])
+    field.fill("[data-text]", "words")
+    expect(field.locator("[data-refused]")).to_be_hidden()
+    field.keyboard.press("Enter")
+    assert asked(field) == ["words"]
 
 
 def test_enter_sends_and_shift_enter_breaks_the_line(field: Page) -> None:

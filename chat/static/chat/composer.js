@@ -26,7 +26,7 @@ export class Composer {
     });
     on(this.form, "submit", (event) => { event.preventDefault(); this.submit(); });
     on(this.text, "keydown", (event) => this.onKey(event));
-    on(this.text, "input", () => { this.grow(); this.keepDraft(); this.showNarrowed(); });
+    on(this.text, "input", () => { this.grow(); this.keepDraft(); this.showNarrowed(); this.refuse(this.tooLong); });
     on(this.stop, "click", onStop);
     on(this.form, "change", ({ target }) => { if (target.name === "vaults") this.onVaults(target); });
   }
@@ -66,9 +66,14 @@ export class Composer {
     if (event.key === "ArrowUp" && !this.text.value && this.onUp()) event.preventDefault();
   }
 
+  get tooLong() {
+    return this.queued.length + this.text.value.length > this.words.most ? this.words.too_long : "";
+  }
+
   submit() {
     const text = this.text.value.trim();
-    if (!text) return;
+    this.refuse(this.tooLong);
+    if (!text || this.tooLong) return;
     if (this.isRunning) this.queue(text);
     else this.onAsk(text);
   }
