@@ -73,6 +73,11 @@ def test_an_answer_goes_on_through_a_reload(
     page.wait_for_url(re.compile(r"/c/[0-9a-f-]{36}"))
     page.reload()
     expect(prose).to_contain_text("word10")
+    page.context.set_offline(True)
+    banner = page.get_by_text("No connection. What you typed is kept")
+    expect(banner).to_be_visible()
+    page.context.set_offline(False)
+    expect(banner).to_be_hidden()
     expect(answer).to_have_attribute("data-status", "done")
     words = prose.inner_text().split()
     assert words == [f"word{number}" for number in range(1, 201)]

@@ -17,7 +17,7 @@ const SILENT_AFTER = 12000; // a run that says nothing this long is asked after
 class Chat {
   constructor(root, hash = location.hash) {
     this.root = root;
-    this.words = JSON.parse(document.getElementById(`${root.id}-words`).textContent);
+    this.words = JSON.parse(one(`#${root.id}-words`).textContent);
     this.acts = new Acts(root, this.words, (result) => this.onActed(result));
     this.conversation = root.dataset.conversation || null;
     this.runs = new Map(); // run id -> {state, answer}
@@ -100,7 +100,7 @@ class Chat {
   }
 
   onFrame(frame) {
-    if (["accepted", "refused", "attached", "title"].includes(frame.type)) this[frame.type](frame);
+    if (/^(accepted|refused|attached|title)$/.test(frame.type)) this[frame.type](frame);
     else if (frame.type !== "pong") this.event(frame);
   }
 
@@ -284,7 +284,7 @@ class Chat {
   /** Something was done with a conversation, perhaps with this one. */
   onActed({ conversation, title, gone, reload, list, text }) {
     if (text) { this.composer.giveBack(text, ""); return; } // of a preset
-    if (!this.root.isConnected) { document.getElementById("panel").chat.refreshList(); return; }
+    if (!this.root.isConnected) { one("#panel").chat.refreshList(); return; }
     if (title && conversation === this.conversation) this.showTitle(title);
     if (list) one("[data-place]", this.root).dataset.place = "";
     if (gone && gone === this.conversation) one("[data-new]", this.root).click();
@@ -394,7 +394,7 @@ async function load(panel, url) {
   const response = await fetch(address);
   if (!response.ok || response.redirected) throw new Error(response.statusText);
   panel.chat?.close();
-  const toasts = document.getElementById("toasts");
+  const toasts = one("#toasts");
   document.body.append(toasts);
   panel.innerHTML = await response.text();
   panel.append(toasts);

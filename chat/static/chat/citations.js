@@ -47,13 +47,13 @@ const MARKS = new RegExp([
 
 /** A passage as it reads, without Markdown's marks. */
 export function plain(text) {
-  return text.replace(MARKS, (_all, _fence, block, _ticks, code, bar, note, link, _mark, said) => {
+  return text.replace(MARKS, (_0, _1, block, _2, code, bar, note, link, _3, said) => {
     const inside = note ?? link ?? said;
     return block ?? code ?? (inside ? plain(inside) : bar ? " · " : "");
   });
 }
 
-/** The quote that `href` opens in the passage from `start` of its note: what stands before it in its paragraph, it, and what stands behind. */
+/** The quote that `href` opens in a passage, and around it its paragraph: [before, quote, after]. */
 export function quoteIn(href, start, passage) {
   const span = href.match(/[?&]span=(\d+)-(\d+)(&|$)/);
   const points = Array.from(passage); // spans count characters, not UTF-16 units
@@ -154,7 +154,7 @@ export class Citations {
     one("[data-weak]", this.card).hidden = !chip.matches(".weak");
     const quote = one("[data-quote]", source).textContent;
     const place = one("[data-quote]", this.card);
-    const found = quoteIn(chip.dataset.span ?? chip.href, Number(source.dataset.start), quote);
+    const found = quoteIn(chip.dataset.span ?? chip.href, source.dataset.start, quote);
     if (!found) { place.textContent = plain(quote); return; }
     const mark = make("mark", { textContent: found[1] });
     place.replaceChildren(found[0], mark, found[2]);

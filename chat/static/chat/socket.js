@@ -16,8 +16,12 @@ export class ChatSocket {
   constructor(path, { onFrame, onState }) {
     const url = `${location.origin.replace("http", "ws")}${path}`;
     Object.assign(this, { url, onFrame, onState, attempt: 0, over: false, unanswered: 0 });
-    this.wake = () => { if (!document.hidden && !this.isOpen && !this.over) this.connect(); };
+    this.wake = ({ type }) => {
+      if (type === "offline") this.socket.close(); // it looks open for a minute
+      else if (!document.hidden && !this.isOpen && !this.over) this.connect();
+    };
     addEventListener("online", this.wake);
+    addEventListener("offline", this.wake);
     document.addEventListener("visibilitychange", this.wake);
     this.connect();
   }
@@ -74,6 +78,7 @@ export class ChatSocket {
     clearTimeout(this.timer);
     clearInterval(this.pulse);
     removeEventListener("online", this.wake);
+    removeEventListener("offline", this.wake);
     document.removeEventListener("visibilitychange", this.wake);
     this.socket.close();
   }

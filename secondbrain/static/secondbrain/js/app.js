@@ -57,7 +57,7 @@ function setTheme(choice) {
 }
 
 function openDialog(id) {
-  const dialog = document.getElementById(id);
+  const dialog = one(`#${id}`);
   if (dialog && !dialog.open) dialog.showModal();
 }
 
