@@ -51,7 +51,7 @@ export class Thread {
 
   /** Where reading begins: at the message that the address names, else at the end. */
   begin(hash) {
-    const named = hash.startsWith("#m-") && one(`[id="${CSS.escape(hash.slice(1))}"]`, this.list);
+    const named = one(`[id="${CSS.escape(hash.slice(1))}"], [data-welcome]`, this.list);
     if (!named) { this.toEnd(); return; }
     this.following = false;
     named.scrollIntoView();
