@@ -14,7 +14,8 @@ the first run takes an hour and 20 GB, the next one some minutes. Prints:
   100,000 to 1,000,000 passages;
 - how much of an exact BM25 over all rows the keyword arm finds (100,000 passages);
 - for each size, and for scopes from 40 notes to all of 200,000 passages, how many of the ten
-  nearest the vector arm finds against an exact scan, by which path, and what it takes.
+  nearest the vector arm finds against an exact scan, by which path, and what it takes;
+- the same, and what a hybrid search takes, where filters let a part of a large index through.
 
 For quality such data says nothing: that is retrieval_quality.py.
 """
@@ -43,15 +44,19 @@ EXACT_QUERIES = 40
 LARGE = 100_000
 # Searches after which what most questions need is in memory.
 WARM_UP = 200
+# Filters that let a fiftieth, a fifth and four fifths of the notes of a vault of 5,000 through.
+NARROWING = ("path:0000", "path:000", "-path:000")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the vaults `vault_ids`: text, and its vector float32 (384,)."""
+    """What is asked of the vaults `vault_ids`: text, and its vector float32 (384,); of the notes
+    that `filters` let through."""
 
     text: str
     vector: Any
     vault_ids: tuple[int, ...]
+    filters: str = ""
 
 
 def main() -> None:
@@ -78,6 +83,8 @@ def main() -> None:
         else:
             p95[name] = speed(place, options.queries)
             recall(place, place.vaults, options.queries)
+            for filters in NARROWING if sum(INSTALLATIONS[name]) > LARGE else ():
+                recall(place, place.vaults, options.queries, filters=filters)
         if name == "100k":
             keywords(place, questions(place, place.vaults, EXACT_QUERIES))
     if {"100k", "1m"} <= p95.keys():
@@ -243,8 +250,18 @@ def found(place: Installation, question: Question, *, knobs: Any) -> Any:
     facts = scope_facts(scope)
     arms = [VectorArm(place.model, scope.vault_ids, query=question.vector)]
     return run_search(
-        parse_query(question.text), scope=scope, facts=facts, knobs=knobs, vectors=arms
+        replace(parse_query(question.text), filters=filters_of(question)),
+        scope=scope,
+        facts=facts,
+        knobs=knobs,
+        vectors=arms,
     )
+
+
+def filters_of(question: Question) -> Any:
+    from retrieval.core.query import parse_query
+
+    return parse_query(question.filters, operators=True).filters
 
 
 def keywords(place: Installation, asked: Sequence[Question]) -> None:
@@ -298,8 +315,9 @@ def exact_bm25(question: Question, terms: Sequence[str]) -> list[int]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def recall(place: Installation, vaults: Sequence[Any], count: int) -> None:
-    """Print how many of the ten nearest a scope of `vaults` finds."""
+def recall(place: Installation, vaults: Sequence[Any], count: int, *, filters: str = "") -> None:
+    """Print how many of the ten nearest a scope of `vaults` finds, and with `filters` what both
+    arms take."""
     from retrieval.core.types import Knobs, Mode
     from retrieval.facts import scope_facts
     from vault.core.types import Scope
@@ -307,7 +325,8 @@ def recall(place: Installation, vaults: Sequence[Any], count: int) -> None:
     knobs = replace(Knobs(depth=DEPTH), mode=Mode.SEMANTIC)
     facts = scope_facts(Scope(user_id=0, vault_ids=tuple(vault.pk for vault in vaults)))
     shares, times, path = [], [], ""
-    for question in questions(place, vaults, count // 2):
+    asked = [replace(each, filters=filters) for each in questions(place, vaults, count // 2)]
+    for question in asked:
         best = exact(place, question)
         started = time.perf_counter()
         outcome = found(place, question, knobs=knobs)
@@ -319,24 +338,36 @@ def recall(place: Installation, vaults: Sequence[Any], count: int) -> None:
     sizes = dict(zip([vault.pk for vault in place.vaults], INSTALLATIONS[place.name], strict=True))
     print(
         f"{sum(sizes[vault.pk] for vault in vaults):>7,} passages in {len(vaults)} vaults, "
-        f"{path}: recall@{TOP} {mean(shares):.3f}, "
+        f"{path}{filters and ', '}{filters}: recall@{TOP} {mean(shares):.3f}, "
         f"p50 {percentile(times, 50):.1f} ms, p95 {percentile(times, 95):.1f} ms",
         flush=True,
     )
+    if filters:
+        told(f"hybrid, {filters}", [timed(hybrid, place, question) for question in asked])
 
 
 def exact(place: Installation, question: Question) -> list[int]:
     from django.db import connection
 
+    from retrieval.filters import note_condition
+    from vault.core.types import Scope
     from vault.fields import vector_literal
     from vault.vector_index import vector_cast, vector_expression
 
+    allowed, values = note_condition(filters_of(question), Scope(0, question.vault_ids))
+    values |= {
+        "model": place.model.pk,
+        "vaults": list(question.vault_ids),
+        "vector": vector_literal(question.vector),
+    }
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT v.chunk_id FROM vault_chunkvector v WHERE v.embedding_model_id = %s "
-            f"AND v.vault_id = ANY(%s) ORDER BY ({vector_expression(place.model, table='v')} <=> "
-            f"%s::{vector_cast(place.model)}) + 0, v.chunk_id LIMIT {TOP}",
-            [place.model.pk, list(question.vault_ids), vector_literal(question.vector)],
+            "SELECT v.chunk_id FROM vault_chunkvector v WHERE v.embedding_model_id = %(model)s "
+            "AND v.vault_id = ANY(%(vaults)s) AND v.chunk_id IN (SELECT c.id FROM vault_chunk c "
+            f"JOIN vault_note n ON n.id = c.note_id WHERE {allowed}) "
+            f"ORDER BY ({vector_expression(place.model, table='v')} <=> "
+            f"%(vector)s::{vector_cast(place.model)}) + 0, v.chunk_id LIMIT {TOP}",
+            values,
         )
         return [row[0] for row in cursor.fetchall()]
 

@@ -19,6 +19,7 @@ from retrieval.core.types import Arm, Candidate, Knobs, Mode
 from retrieval.database import in_database
 from retrieval.dated import notes_of_days
 from retrieval.facts import ScopeFacts
+from retrieval.filters import narrows
 from retrieval.meaning import VectorArm
 from retrieval.memory import nearest_in_memory
 from retrieval.paths import CodePath, code_path
@@ -227,7 +228,7 @@ async def _search(
     vectors: QueryVectors,
 ) -> _Searched:
     """One query. Where the database cannot compare vectors, memory does."""
-    facts = facts.narrowed(narrows=query.narrows or bool(scope.rules))
+    facts = facts.narrowed(narrows=narrows(query, scope))
     rows = {model: rows[number] for model, rows in vectors.by_model.items()}
     code = code_path(query, facts=facts, knobs=knobs, has_vectors=bool(rows))
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
 from django.db import connection
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from retrieval.core import sql
 from retrieval.core.filters import Filter
@@ -43,6 +45,28 @@ def note_condition(filters: Sequence[Filter], scope: Scope) -> tuple[str, dict[s
         if each.name in {"after", "before"}:
             values["zone"] = timezone.get_current_timezone_name()
     return " AND ".join(conditions) or "TRUE", values
+
+
+def narrows(query: ParsedQuery, scope: Scope) -> bool:
+    """Whether some of what is near may not be found, for what is asked or for who asks."""
+    return bool(query.narrows or scope.rules)
+
+
+def allowed_notes(
+    query: ParsedQuery, *, scope: Scope, text_configs: Sequence[str]
+) -> NDArray[np.int64]:
+    """The ids (n,) of the notes that filters and folders let through and nothing excludes, in no
+    order. `text_configs` are those present in `scope`."""
+    condition, values = note_condition(query.filters, scope)
+    barred, barred_values = barred_parts(query)
+    if barred:
+        condition += f" AND {sql.BARRED_NOTES}"
+    values |= barred_values | {"configs": list(text_configs), "vaults": list(scope.vault_ids)}
+    statement = fill(sql.ALLOWED_IDS, condition=condition)
+    with connection.cursor() as cursor:
+        cursor.execute(f"WITH {barred[0]} {statement}" if barred else statement, values)
+        row = cursor.fetchone()
+    return np.frombuffer((row and row[0]) or b"", dtype=">i8").astype(np.int64)
 
 
 def barred_parts(query: ParsedQuery) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -153,14 +153,18 @@ def _nearest(
         "depth": int(depth),
     }
     if arm.passages is not None:
-        return (fill(meaning_sql.NEAREST_BY_SIGNS, **parts, late=MOST_LATE),)
-    filtered = fill(meaning_sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
+        note = meaning_sql.NOTE_OF_VECTOR if filters else meaning_sql.NO_NOTE
+        by_signs = {"late": MOST_LATE, "filters": filters or "TRUE", "note": note}
+        return (fill(meaning_sql.NEAREST_BY_SIGNS, **parts, **by_signs),)
     if facts.is_small:
+        filtered = fill(meaning_sql.FILTERED_VECTORS, filters=filters) if filters else "TRUE"
         # The planner takes HNSW even for 182 rows: an expression hides the index.
         exactly = {"name": "near", "exactly": " + 0", "filters": filtered}
         if facts.is_sliver:
             parts["condition"] = f"({parts['condition']}){sql.BY_ROW}"
         return (fill(meaning_sql.NEAREST, **parts, **exactly),)
+    each = filters.replace(sql.ALLOWED_CHUNKS, sql.IS_ALLOWED)
+    filtered = fill(meaning_sql.ASKED_OF_EACH, filters=each) if filters else "TRUE"
     parts["name"] = "by_index" if facts.is_missing else "near"
     if sql.ALLOWED_CHUNKS in filters:
         by_index = fill(

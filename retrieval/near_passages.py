@@ -13,8 +13,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from threading import Lock, Thread
 
 import numpy as np
@@ -24,7 +24,15 @@ from numpy.typing import NDArray
 
 from providers.models import EmbeddingModel
 from retrieval.core.signs import Signs, asked, nearest
-from retrieval.reading_signs import PASSAGES, Space, centre_of, read_signs, space_of, written
+from retrieval.reading_signs import (
+    PASSAGES,
+    Space,
+    centre_of,
+    notes_of,
+    read_signs,
+    space_of,
+    written,
+)
 from vault.fields import Vector
 
 logger = logging.getLogger(__name__)
@@ -54,12 +62,23 @@ class NearPassages:
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """A vault's passages under one model: column n of `signs`, seen from `centre`, is of
-    `chunk_ids[n]`; of vectors with ids over `seen` some may be missing."""
+    `chunk_ids[n]` of note `note_ids[n]`; of vectors with ids over `seen` some may be missing."""
 
     chunk_ids: NDArray[np.int64]
+    note_ids: NDArray[np.int64]
     signs: Signs
     centre: Vector
     seen: int
+
+    def of_notes(self, note_ids: NDArray[np.int64]) -> _Kept:
+        """Its passages of these notes."""
+        rows = np.flatnonzero(np.isin(self.note_ids, note_ids))
+        return replace(
+            self,
+            chunk_ids=self.chunk_ids[rows],
+            note_ids=self.note_ids[rows],
+            signs=self.signs.at(rows),
+        )
 
 
 _Key = tuple[Space, int]
@@ -71,13 +90,19 @@ _reader: Thread | None = None
 
 
 def near_passages(
-    query: Vector, *, model: EmbeddingModel, vault_ids: Sequence[int], chunks: int
+    query: Vector,
+    *,
+    model: EmbeddingModel,
+    vault_ids: Sequence[int],
+    chunks: int,
+    among: Callable[[], NDArray[np.int64]] | None = None,
 ) -> NearPassages | None:
-    """The passages of the vaults that seem nearest to `query`, float32 (d,), best first.
+    """The passages of the vaults that seem nearest to `query`, float32 (d,), best first; with
+    `among`, of these notes alone.
 
     None while the signs of one of the vaults are not read, and where `chunks`, as many passages
-    as the vaults have, are more than may be kept (SEARCH_KEPT_PASSAGES). Asks the database
-    nothing: what is missing or old is read by a thread of its own.
+    as the vaults have, are more than may be kept (SEARCH_KEPT_PASSAGES); `among` is not asked
+    then. Asks the database nothing: what is missing or old is read by a thread of its own.
     """
     if chunks > settings.SEARCH_KEPT_PASSAGES:
         return None
@@ -92,13 +117,22 @@ def near_passages(
             _kept.move_to_end(key)
     if len(held) < len(keys) or not keys:
         return None
-    question = asked(query, centre=held[keys[0]].centre)
-    count = min(MOST_NEAR, max(LEAST_NEAR, chunks // ONE_IN))
-    rows = nearest([each.signs for each in held.values()], question, count=count)
-    chunk_ids = np.concatenate([each.chunk_ids for each in held.values()])[rows]
-    ends = np.cumsum([len(each.chunk_ids) for each in held.values()])
+    parts = list(held.values())
+    if among is not None:
+        notes = among()
+        parts = [each.of_notes(notes) for each in parts]
+    return _nearest(query, parts, vault_ids)
+
+
+def _nearest(query: Vector, parts: Sequence[_Kept], vault_ids: Sequence[int]) -> NearPassages:
+    """Of the passages of the vaults, a part each."""
+    question = asked(query, centre=parts[0].centre)
+    ends = np.cumsum([len(each.chunk_ids) for each in parts])
+    count = min(MOST_NEAR, max(LEAST_NEAR, int(ends[-1]) // ONE_IN))
+    rows = nearest([each.signs for each in parts], question, count=count)
+    chunk_ids = np.concatenate([each.chunk_ids for each in parts])[rows]
     vaults = np.array(vault_ids)[np.searchsorted(ends, rows, side="right")]
-    seen = min(each.seen for each in held.values())
+    seen = min(each.seen for each in parts)
     return NearPassages(tuple(chunk_ids.tolist()), tuple(vaults.tolist()), seen)
 
 
@@ -115,8 +149,9 @@ def keep_passages(model: EmbeddingModel, vault_ids: Sequence[int]) -> None:
             continue
         seen = max(0, written(PASSAGES) - _MAYBE_LATE)
         chunk_ids, signs = read_signs(PASSAGES, model, vault_id, centre=centre)
+        note_ids = notes_of(vault_id, chunk_ids)
         with _lock:
-            _kept[key] = _Kept(chunk_ids, signs, centre, seen)
+            _kept[key] = _Kept(chunk_ids, note_ids, signs, centre, seen)
             _kept.move_to_end(key)
             _looked[key] = time.monotonic()
             _forget_oldest()

@@ -94,6 +94,39 @@ def read_signs(
     return np.concatenate([ids for ids, _ in portions]), joined([signs for _, signs in portions])
 
 
+_NOTES_OF = """
+SELECT string_agg(int8send(id), ''::bytea ORDER BY id),
+    string_agg(int8send(note_id), ''::bytea ORDER BY id)
+FROM (
+    SELECT id, note_id FROM vault_chunk WHERE vault_id = %s AND id > %s ORDER BY id LIMIT {most}
+) AS portion"""
+
+
+def notes_of(vault_id: int, chunk_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The notes' ids (n,) of the passages `chunk_ids` (n,), ascending, of a vault; 0 for one that
+    is gone."""
+    known, notes = _passages_of(vault_id)
+    if not len(known):
+        return np.zeros_like(chunk_ids)
+    places = np.minimum(np.searchsorted(known, chunk_ids), len(known) - 1)
+    return np.where(known[places] == chunk_ids, notes[places], 0)
+
+
+def _passages_of(vault_id: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All passages of a vault, ascending, and their notes."""
+    statement = _NOTES_OF.format(most=_READ_AT_ONCE)
+    found, last = [np.zeros((2, 0), dtype=np.int64)], 0
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [vault_id, last])
+            row = cursor.fetchone() or (None, None)
+        found.append(np.array([np.frombuffer(ids or b"", dtype=">i8") for ids in row], np.int64))
+        if found[-1].shape[1] < _READ_AT_ONCE:
+            whole = np.concatenate(found, axis=1)
+            return whole[0], whole[1]
+        last = int(found[-1][0, -1])
+
+
 def _portions(
     table: Table, model: EmbeddingModel, vault_id: int, centre: Vector
 ) -> Iterator[tuple[NDArray[np.int64], Signs]]:

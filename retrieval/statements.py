@@ -7,13 +7,15 @@ parser: queries are put together from quoted lexemes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
@@ -30,13 +32,12 @@ from retrieval.core.query import (
 from retrieval.core.question_words import without_question_words
 from retrieval.core.respelling import respelled
 from retrieval.core.sql import fill
-from retrieval.core.types import EF_SEARCH, MOST_EF_SEARCH, Candidate, Knobs, Mode
+from retrieval.core.types import MOST_EF_SEARCH, Candidate, Knobs, Mode
 from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
-from retrieval.filters import barred_parts, note_condition
+from retrieval.filters import allowed_notes, barred_parts, narrows, note_condition
 from retrieval.meaning import VectorArm, meaning_parts, note_rank, uses_index
-from retrieval.near_notes import near_notes
-from retrieval.near_passages import near_passages
+from retrieval.near import Near, with_near
 from retrieval.paths import code_parts, code_path
 from retrieval.ranking import ranked_parts
 from vault.core.lexical import other_spellings, query_tokens, words_joined
@@ -85,16 +86,18 @@ def run_search(
 
     Raises django.db.OperationalError when it takes longer than TIMEOUT_MS.
     """
-    narrows = bool(query.narrows or scope.rules)
-    facts = facts.narrowed(narrows=narrows)
-    vectors = [_with_near(arm, facts, knobs, narrows=narrows) for arm in vectors]
+    is_narrow = narrows(query, scope)
+    facts = facts.narrowed(narrows=is_narrow)
+    near = Near(facts, knobs, _among(query, scope, facts) if is_narrow else None)
+    # A passage with a phrase is found by its words, and an index is read on until some fit.
+    vectors = [with_near(arm, near, by_signs=not query.phrases) for arm in vectors]
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
     )
     # What filters, phrases and excluded words make of the statement comes once. A plan for any
     # scope reads the rows of all vaults where those of a few would do; that of a sliver names
     # no index but those of its vaults.
-    keeps = (facts.is_most or facts.is_sliver) and not narrows
+    keeps = (facts.is_most or facts.is_sliver) and not is_narrow
     with transaction.atomic(), keeping_cursor() if keeps else connection.cursor() as cursor:
         _set_local(
             cursor,
@@ -111,22 +114,16 @@ def run_search(
     return Found(found, tuple(mended or ()), tuple(terms or ()), float(share or 0), notes, by_signs)
 
 
-def _with_near(arm: VectorArm, facts: ScopeFacts, knobs: Knobs, *, narrows: bool) -> VectorArm:
-    """`arm` with what is near by signs, where the database compares: passages of a large
-    scope, or whole notes beside what an index finds.
+def _among(query: ParsedQuery, scope: Scope, facts: ScopeFacts) -> Callable[[], NDArray[np.int64]]:
+    """Looks the notes up that may be found: once, and when they are asked for."""
 
-    Of what signs bring filters might leave nothing; and who sets `ef_search` means the index.
-    """
-    if arm.query is None:
-        return arm
-    asked: dict[str, Any] = {"model": arm.model, "vault_ids": arm.vault_ids}
-    if facts.is_large and not narrows and knobs.ef_search == EF_SEARCH:
-        passages = near_passages(arm.query, chunks=facts.chunks, **asked)
-        if passages is not None:
-            return replace(arm, passages=passages)
-    if facts.is_small or not (facts.is_missing and knobs.note_vectors):
-        return arm
-    return replace(arm, notes=near_notes(arm.query, **asked))
+    @cache
+    def among() -> NDArray[np.int64]:
+        with transaction.atomic(), connection.cursor() as cursor:
+            _set_local(cursor, uses_index=False)
+            return allowed_notes(query, scope=scope, text_configs=facts.text_configs)
+
+    return among
 
 
 def search_statement(

@@ -50,23 +50,30 @@ narrow_{number} AS MATERIALIZED (
     ORDER BY {distance} LIMIT {depth})
 )"""
 # Those that seem near by their signs, and every vector that was written since the signs were
-# read: a step by a key each. Both may bring the same.
+# read: a step by a key each. Both may bring the same. Filters are asked of these alone: joined
+# with what is allowed, the planner would read all that is.
 NEAREST_BY_SIGNS = """
-near_{number} AS MATERIALIZED (
-    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
+measured_{number} AS MATERIALIZED (
+    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance, {note} AS note_id
     FROM unnest(%(passages_{number})s::bigint[], %(passage_vaults_{number})s::bigint[])
         AS near(chunk_id, vault_id)
     JOIN vault_chunkvector v ON {condition}
         AND v.vault_id = near.vault_id AND v.chunk_id = near.chunk_id
     UNION
-    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance
+    SELECT v.chunk_id, v.embed_hash, v.fingerprint, {distance} AS distance, {note} AS note_id
     FROM generate_series(%(seen_{number})s::bigint + 1, LEAST(
         %(seen_{number})s::bigint + {late}, (SELECT last_value FROM vault_chunkvector_id_seq)
     )) AS late(id)
     JOIN vault_chunkvector v ON v.id = late.id AND {condition}
         AND v.vault_id = ANY(%(vaults_{number})s)
-    ORDER BY distance LIMIT {depth}
+),
+near_{number} AS MATERIALIZED (
+    SELECT c.chunk_id, c.embed_hash, c.fingerprint, c.distance FROM measured_{number} AS c
+    WHERE {filters}
+    ORDER BY c.distance LIMIT {depth}
 )"""
+NOTE_OF_VECTOR = "(SELECT c.note_id FROM vault_chunk c WHERE c.id = v.chunk_id)"
+NO_NOTE = "NULL::bigint"
 # The vector of a text that was rewritten since (another hash), or of another make of the
 # model, is dropped.
 CURRENT = """
@@ -83,6 +90,9 @@ JOIN vault_chunkvector v ON v.chunk_id = lexical.chunk_id AND {condition}
 JOIN vault_chunk c ON c.id = v.chunk_id AND c.embed_hash = v.embed_hash
 WHERE lexical.chunk_id NOT IN (SELECT chunk_id FROM nearest)"""
 
+# Where an index gives one vector after the other it must stay a question about each: made a
+# join, it would be answered for all that is allowed before the first is looked at.
+ASKED_OF_EACH = "(SELECT TRUE FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"
 FILTERED_VECTORS = "EXISTS (SELECT 1 FROM vault_chunk c WHERE c.id = v.chunk_id AND {filters})"
 
 FOUND_IN_MEMORY = """

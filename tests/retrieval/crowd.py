@@ -27,15 +27,18 @@ def fill(
     vectors: Sequence[Vector],
     *,
     path: str = "n.md",
+    body: str = "the pump",
+    tags: Sequence[str] = (),
     is_code: bool = False,
 ) -> Note:
-    """One note with a chunk for each vector."""
+    """One note with a chunk of the same text for each vector."""
     note = Note.objects.create(
-        vault=vault, path=path, title="n", content_hash="x", file_modified="2026-01-01T00:00Z"
-    )
+        vault=vault, path=path, title="n", content_hash="x", file_modified="2026-01-01T00:00Z",
+        tags=list(tags),
+    )  # fmt: skip
     chunks = Chunk.objects.bulk_create(
         Chunk(
-            vault=vault, note=note, ordinal=number, heading_path=["n"], content="the pump",
+            vault=vault, note=note, ordinal=number, heading_path=["n"], content=body,
             start=0, end=1, start_line=1, end_line=1, tokens=1, embed_hash="x", is_code=is_code,
         )
         for number in range(len(vectors))

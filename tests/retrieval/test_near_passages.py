@@ -27,7 +27,7 @@ from tests.retrieval.crowd import build_index, fill, unit
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
 from vault.fields import Vector
-from vault.models import Chunk
+from vault.models import Chunk, Note, VaultMember
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +57,9 @@ def chunk_of(number: int) -> int:
 
 
 def in_a_large_index(cast: Cast) -> ScopeFacts:
-    return replace(scope_facts(scope_for(cast.owner)), is_small=False, is_large=True)
+    return replace(
+        scope_facts(scope_for(cast.owner)), is_small=False, is_bearable=False, is_large=True
+    )
 
 
 def search(
@@ -119,18 +121,85 @@ def test_passages_that_are_gone_are_passed_over(cast: Cast, model: EmbeddingMode
 @pytest.mark.parametrize(
     ("text", "knobs"),
     [
-        ("pump folder:n", Knobs(mode=Mode.SEMANTIC, depth=10)),
-        ("pump -valve", Knobs(mode=Mode.SEMANTIC, depth=10)),
+        ('"pump of steel"', Knobs(mode=Mode.SEMANTIC, depth=10)),
         ("pump", Knobs(mode=Mode.SEMANTIC, depth=10, ef_search=77)),
     ],
 )
-def test_filters_and_a_chosen_width_ask_the_index(
+def test_phrases_and_a_chosen_width_ask_the_index(
     cast: Cast, model: EmbeddingModel, text: str, knobs: Knobs
 ) -> None:
-    fill(cast.vault, model, directions(50), path="n/n.md")
+    fill(cast.vault, model, directions(50), body="a pump of steel")
     build_index(model)
     keep_passages(model, (cast.vault.pk,))
     found = search(cast, model, directions(1)[0], text=text, knobs=knobs)
+    assert not found.by_signs
+    assert len(found.candidates) == 10
+
+
+@pytest.mark.parametrize(
+    "text", ["pump folder:near", "pump -folder:far", "pump tag:kept", "pump -rust"]
+)
+def test_what_may_not_be_found_takes_nobody_s_place(
+    cast: Cast, model: EmbeddingModel, text: str
+) -> None:
+    """Nearer by far than all that may be found, and more than are handed over."""
+    query = directions(1, seed=9)[0]
+    nearer = [unit(query + each / 40) for each in directions(1_100, seed=7)]
+    fill(cast.vault, model, nearer, path="far/a.md", body="Nothing but rust.")
+    kept = fill(cast.vault, model, directions(40), path="near/b.md", tags=["kept"])
+    keep_passages(model, (cast.vault.pk,))
+    found = search(cast, model, query, text=text)
+    assert found.by_signs
+    assert len(found.candidates) == 10
+    assert {candidate.note_id for candidate in found.candidates} == {kept.pk}
+
+
+def test_a_tag_that_was_taken_away_since_no_longer_lets_through(
+    cast: Cast, model: EmbeddingModel
+) -> None:
+    note = fill(cast.vault, model, directions(20), tags=["kept"])
+    keep_passages(model, (cast.vault.pk,))
+    query = directions(1, seed=9)[0]
+    assert search(cast, model, query, text="pump tag:kept").candidates
+    Note.objects.filter(pk=note.pk).update(tags=[])
+    assert not search(cast, model, query, text="pump tag:kept").candidates
+
+
+def test_what_was_written_since_is_filtered_as_well(cast: Cast, model: EmbeddingModel) -> None:
+    kept = fill(cast.vault, model, directions(20), path="near/b.md")
+    keep_passages(model, (cast.vault.pk,))
+    query = directions(1, seed=9)[0]
+    fill(cast.vault, model, [query], path="far/late.md")
+    late = fill(cast.vault, model, [query], path="near/late.md")
+    found = search(cast, model, query, text="pump folder:near").candidates
+    assert found[0].note_id == late.pk
+    assert {candidate.note_id for candidate in found} == {kept.pk, late.pk}
+
+
+def test_rights_to_folders_hold_beside_signs(cast: Cast, model: EmbeddingModel) -> None:
+    query = directions(1, seed=9)[0]
+    nearer = [unit(query + each / 40) for each in directions(1_100, seed=7)]
+    fill(cast.vault, model, nearer, path="closed/a.md")
+    opened = fill(cast.vault, model, directions(40), path="open/b.md")
+    VaultMember.objects.filter(vault=cast.vault, user=cast.mate).update(hidden_folders=["closed"])
+    keep_passages(model, (cast.vault.pk,))
+    scope = scope_for(cast.mate)
+    found = run_search(
+        parse_query("pump"),
+        scope=scope,
+        facts=in_a_large_index(cast),
+        knobs=Knobs(mode=Mode.SEMANTIC, depth=10),
+        vectors=[VectorArm(model, scope.vault_ids, query=query)],
+    )
+    assert scope.rules
+    assert found.by_signs
+    assert {candidate.note_id for candidate in found.candidates} == {opened.pk}
+
+
+def test_few_notes_that_may_be_found_are_compared_whole(cast: Cast, model: EmbeddingModel) -> None:
+    fill(cast.vault, model, directions(50), path="n/n.md")
+    keep_passages(model, (cast.vault.pk,))
+    found = search(cast, model, directions(1)[0], text="pump folder:n", is_small=True)
     assert not found.by_signs
     assert len(found.candidates) == 10
 
