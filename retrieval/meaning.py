@@ -183,7 +183,7 @@ def _nearest(
         **parts,
         note_condition=model_condition(arm.model, table="n"),
         note_distance=distance_of(arm, number, table="n"),
-        filters=filters or "TRUE",
+        filters=each or "TRUE",
         notes=near_notes_sql.MEASURED_NOTES,
         passages=near_notes_sql.MEASURED_PASSAGES,
     )
