@@ -155,7 +155,7 @@ def search_statement(
         "made": _made(query.text, other, days),
         "keys": sorted(set(map(lookup_key, (*names_in(query), *days))) - {""}) if by_words else [],
         "scope_chunks": facts.chunks,
-        "filled": sum(vault.chunks > 0 for vault in facts.vaults),
+        **_vaults(facts, scope),
     }
     meaning, meaning_values = meaning_parts(
         vectors, facts=facts, filters=filters, depth=knobs.depth
@@ -340,6 +340,18 @@ def _days(query: ParsedQuery) -> tuple[str, ...]:
     """The days that the query names, as notes are named after them: 2024-03-05."""
     found = dates_in(query.text, today=timezone.localdate())
     return tuple(each.first.isoformat() for each in found if each.first == each.last)
+
+
+def _vaults(facts: ScopeFacts, scope: Scope) -> dict[str, Any]:
+    """The vaults that are open as a whole, of which words are counted beforehand, how many of them
+    hold something, and the others."""
+    part = {rule.vault_id for rule in scope.rules}
+    whole = [vault for vault in facts.vaults if vault.vault_id not in part]
+    return {
+        "whole_vaults": [vault.vault_id for vault in whole],
+        "part_vaults": [vault_id for vault_id in scope.vault_ids if vault_id in part],
+        "filled": sum(vault.chunks > 0 for vault in whole),
+    }
 
 
 def _made(text: str, respelled_text: str, days: Sequence[str]) -> str:

@@ -140,14 +140,14 @@ terms AS MATERIALIZED (
 # has all its words in the table: they are added when a note is written.
 COUNTED = """COALESCE(
     (SELECT sum(f.chunks) FROM vault_lexemefrequency f
-     WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(vaults)s)),
+     WHERE f.lexeme = asked.lexeme AND f.vault_id = ANY(%(whole_vaults)s)),
     CASE WHEN (SELECT count(DISTINCT vault_id) FROM vault_lexicalcorpus
-        WHERE vault_id = ANY(%(vaults)s)) >= %(filled)s THEN 0
+        WHERE vault_id = ANY(%(whole_vaults)s)) >= %(filled)s THEN 0
     ELSE (SELECT count(*) FROM vault_chunk c
-        WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s)) END)"""
-# Of somebody who may read some folders alone: nothing of the others may show.
-COUNTED_IN_FOLDERS = """(SELECT count(*) FROM vault_chunk c
-    WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
+        WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(whole_vaults)s)) END)"""
+# Of vaults of which somebody may read some folders alone: nothing of the others may show.
+COUNTED_IN_FOLDERS = f"""({COUNTED} + (SELECT count(*) FROM vault_chunk c
+    WHERE c.tsv @@ {{quoted}}::tsquery AND c.vault_id = ANY(%(part_vaults)s) AND {{chunks}}))"""
 HELD_IN_FOLDERS = """EXISTS (SELECT 1 FROM vault_chunk c
     WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
 

@@ -10,13 +10,15 @@ from django.contrib.auth.models import User
 
 from providers.models import EmbeddingModel
 from retrieval.core.filters import Filter
-from retrieval.core.types import Mode, SearchResult
+from retrieval.core.query import parse_query
+from retrieval.core.types import Knobs, Mode, SearchResult
 from retrieval.facts import ScopeFacts, scope_facts
 from retrieval.filters import suggestions_for, unknown_filter
 from retrieval.options import site_knobs
 from retrieval.pipeline import retrieve
 from retrieval.search import search_notes
-from tests.cast import Cast
+from retrieval.statements import run_search
+from tests.cast import Cast, make_vault
 from tests.retrieval.library import embed, make_embedding_model, write_note
 from vault.access import scope_for
 from vault.core.types import NoteKind, Scope
@@ -122,3 +124,26 @@ def test_no_name_out_of_a_closed_folder_is_suggested(
     assert unknown_filter([filter_], scope_for(library.owner)) == filter_
     assert name in suggestions_for(filter_, scope_for(library.owner))
     assert name not in suggestions_for(filter_, scope_for(library.mate))
+
+
+def test_hidden_notes_move_no_order_beside_a_vault_that_is_open(library: Cast) -> None:
+    """Words of the open vault are counted beforehand, of the other by each search."""
+    other = make_vault("other", owner=library.mate)
+    for number in range(12):
+        write_note(other, f"{number}.md", f"A garden with {number} pumps and a pond.")
+
+    def found() -> list[int]:
+        scope = scope_for(library.mate)
+        outcome = run_search(
+            parse_query("blue pump garden"),
+            scope=scope,
+            facts=scope_facts(scope),
+            knobs=Knobs(mode=Mode.KEYWORD),
+            vectors=(),
+        )
+        return [each.chunk_id for each in outcome.candidates]
+
+    before = found()
+    Note.objects.filter(vault=library.vault, path__startswith="HR/").delete()
+    assert len(before) > 5
+    assert found() == before
