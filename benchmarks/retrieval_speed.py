@@ -333,6 +333,8 @@ def recall(place: Installation, vaults: Sequence[Any], count: int, *, filters: s
     asked = [replace(each, filters=filters) for each in questions(place, vaults, count // 2)]
     for question in asked:
         best = exact(place, question)
+        if not best:
+            continue
         started = time.perf_counter()
         outcome = found(place, question, knobs=knobs)
         rows = outcome.candidates

@@ -21,6 +21,7 @@ from retrieval.core import keyword_sql, sql
 from retrieval.core.dates import dates_in
 from retrieval.core.everyday_words import everyday_words_in
 from retrieval.core.foreign import own_config
+from retrieval.core.meaning_sql import NARROW_NOTES
 from retrieval.core.query import (
     ParsedQuery,
     identifiers_in,
@@ -88,11 +89,13 @@ def run_search(
     """
     is_narrow = narrows(query, scope)
     facts = facts.narrowed(narrows=is_narrow)
-    near = Near(facts, knobs, _among(query, scope, facts) if is_narrow else None)
+    among = _among(query, scope, facts) if is_narrow else None
+    near = Near(facts, knobs, among)
     # A passage with a phrase is found by its words, and an index is read on until some fit.
     vectors = [with_near(arm, near, by_signs=not query.phrases) for arm in vectors]
+    lets_many = among is not None and not facts.is_readable and len(among()) > NARROW_NOTES
     statement, values = search_statement(
-        query, scope=scope, facts=facts, knobs=knobs, vectors=vectors
+        query, scope=scope, facts=facts, knobs=knobs, vectors=vectors, lets_many=lets_many
     )
     # What filters, phrases and excluded words make of the statement comes once. A plan for any
     # scope reads the rows of all vaults where those of a few would do; that of a sliver names
@@ -133,13 +136,18 @@ def search_statement(
     facts: ScopeFacts,
     knobs: Knobs,
     vectors: Sequence[VectorArm],
+    lets_many: bool = False,
 ) -> tuple[str, dict[str, Any]]:
     """The statement and its values. Knobs and model ids are literals, text is bound.
 
-    A bound model id would lose the partial index under a cached plan.
+    A bound model id would lose the partial index under a cached plan. `lets_many`: filters and
+    folders let many notes through, so that each passage is looked at before it is asked whether
+    it may be found; otherwise the planner may begin with those that may.
     """
     by_words = knobs.mode != Mode.SEMANTIC
     filters, values = _filters(query, scope)
+    if lets_many:
+        filters = filters.replace(sql.ALLOWED_CHUNKS, sql.IS_ALLOWED)
     barred, barred_values = barred_parts(query)
     days, other = _days(query), respelled(query.text)
     values |= {

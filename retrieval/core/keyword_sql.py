@@ -147,7 +147,7 @@ COUNTED = """COALESCE(
         WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(whole_vaults)s)) END)"""
 # Of vaults of which somebody may read some folders alone: nothing of the others may show.
 COUNTED_IN_FOLDERS = f"""({COUNTED} + (SELECT count(*) FROM vault_chunk c
-    WHERE c.tsv @@ {{quoted}}::tsquery AND c.vault_id = ANY(%(part_vaults)s) AND {{chunks}}))"""
+    WHERE c.tsv @@ {{quoted}}::tsquery AND c.vault_id = ANY(%(part_vaults)s) AND {{chunks}}))"""  # noqa: S608
 HELD_IN_FOLDERS = """EXISTS (SELECT 1 FROM vault_chunk c
     WHERE c.tsv @@ {quoted}::tsquery AND c.vault_id = ANY(%(vaults)s) AND {chunks})"""
 
