@@ -18,7 +18,7 @@ from providers.registry import (
 from vault import heartbeat
 from vault.models import Job, Vault
 from vault.sources import trouble_with
-from vault.status import VaultStatus, vault_status
+from vault.status import VaultStatus, vault_statuses
 
 MOST_VAULT_ROWS = 10
 
@@ -51,7 +51,15 @@ def health() -> list[Check]:
 
 def check_vaults() -> list[Check]:
     """A row for each vault; where there are many, those in good order share one."""
-    checks = [check_vault(vault) for vault in Vault.objects.present()]
+    models = ("embedding_model__provider", "next_embedding_model__provider")
+    vaults = list(Vault.objects.present().select_related(*models))
+    stopped = {vault.pk: check for vault in vaults if (check := _stopped(vault))}
+    running = [vault for vault in vaults if vault.pk not in stopped]
+    statuses = vault_statuses(running, with_problems=False)
+    judged = {
+        vault.pk: _judged(vault, status) for vault, status in zip(running, statuses, strict=True)
+    }
+    checks = [(stopped | judged)[vault.pk] for vault in vaults]
     good = [check for check in checks if check.level is Level.OK]
     if len(checks) <= MOST_VAULT_ROWS:
         return checks
@@ -156,13 +164,18 @@ def _how_far(status: VaultStatus) -> str:
     return "counting its notes takes too long just now"
 
 
-def check_vault(vault: Vault) -> Check:
+def _stopped(vault: Vault) -> Check | None:
+    """What keeps a vault from being read at all."""
     name = f"Vault {vault.name}"
     if vault.state == Vault.State.PAUSED:
         return Check(name, Level.BAD, vault.pause_reason, "Answer on the vault's page.")
     if trouble := trouble_with(vault):
         return Check(name, Level.BAD, trouble, "Mend it; the next scan reads the vault then.")
-    status = vault_status(vault, with_problems=False)
+    return None
+
+
+def _judged(vault: Vault, status: VaultStatus) -> Check:
+    name = f"Vault {vault.name}"
     text = _how_far(status)
     broken = (status.failed or 0) + (status.failed_notes or 0)
     if broken:

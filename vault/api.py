@@ -41,7 +41,7 @@ from vault.serializers import (
     WindowSerializer,
 )
 from vault.settings_forms import VaultSettingsForm
-from vault.status import vault_status
+from vault.status import vault_statuses
 from vault.tasks import request_sync
 
 DEFAULT_SIMILAR = 5
@@ -298,9 +298,11 @@ class IndexStatusView(APIView):
     )
     def get(self, request: Request) -> Response:
         scope = access.scope_for(request.user)
-        vaults = access.visible_to(request.user)
+        models = ("embedding_model__provider", "next_embedding_model__provider")
+        vaults = list(access.visible_to(request.user).select_related(*models))
+        statuses = vault_statuses(vaults, scope=scope)
         rows: list[dict[str, Any]] = [
-            json_presenters.status_json(vault, vault_status(vault, scope=scope)) for vault in vaults
+            json_presenters.status_json(*pair) for pair in zip(vaults, statuses, strict=True)
         ]
         return Response({"vaults": rows})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from asgiref.sync import async_to_sync
@@ -88,14 +88,19 @@ class EnrichSettings:
 
 def enrich_settings(vault_id: int) -> EnrichSettings | None:
     """The settings of a vault; None while context lines are off or have no model."""
-    row = (
-        Enrichment.objects.select_related("context_model__provider")
-        .filter(vault_id=vault_id, contextualize=True, context_model__isnull=False)
-        .first()
+    return next(iter(enrich_settings_of([vault_id])), None)
+
+
+def enrich_settings_of(vault_ids: Collection[int]) -> list[EnrichSettings]:
+    """The settings of those vaults whose context lines are on and have a model."""
+    rows = Enrichment.objects.select_related("context_model__provider").filter(
+        vault_id__in=vault_ids, contextualize=True, context_model__isnull=False
     )
-    if row is None or row.context_model is None:
-        return None
-    return EnrichSettings(vault_id, row.context_model, row.summarize, row.switched_on_by_id)
+    return [
+        EnrichSettings(row.vault_id, row.context_model, row.summarize, row.switched_on_by_id)
+        for row in rows
+        if row.context_model is not None
+    ]
 
 
 def switch_on(vault_id: int, model: ChatModel, *, summarize: bool, user_id: int | None) -> None:

@@ -20,6 +20,8 @@ def status_json(vault: Vault, status: VaultStatus) -> dict[str, Any]:
     """The status as scripts read it: stable names."""
     run = status.last_run
     data = asdict(status) | {"slug": vault.slug, "coverage": status.coverage}
+    for problem in (*data["problems"], *data["suspicious"]):
+        del problem["vault_id"]
     data["last_run"] = run and {
         "state": run.state,
         "counts": counts_of(run),

@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
+from providers.models import EmbeddingModel
 from vault import access
 from vault.core.types import Scope
 from vault.models import Chunk, Note, Vault
@@ -53,20 +54,35 @@ class Problem:
     note_id: int | None = None
     kind: str = ""
     attempts: int = 0
+    vault_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A vault as somebody may see it; without a scope, all of it."""
+    """Vaults as somebody may see them; without a scope, all of them."""
 
-    vault: Vault
+    vaults: tuple[Vault, ...]
     scope: Scope | None = None
 
     @property
+    def vault_ids(self) -> list[int]:
+        return [vault.pk for vault in self.vaults]
+
+    @property
     def notes(self) -> QuerySet[Note]:
-        """Its notes, those of closed folders left out."""
-        notes = Note.objects.filter(vault=self.vault)
-        return notes if self.scope is None else access.notes_in(self.scope).filter(vault=self.vault)
+        """Their notes, those of closed folders left out."""
+        notes = Note.objects.all() if self.scope is None else access.notes_in(self.scope)
+        return notes.filter(vault__in=self.vault_ids)
+
+    @property
+    def serving(self) -> dict[EmbeddingModel, list[int]]:
+        """The ids of the vaults that each model serves."""
+        return _by_model((vault.embedding_model, vault.pk) for vault in self.vaults)
+
+    @property
+    def following(self) -> dict[EmbeddingModel, list[int]]:
+        """The ids of the vaults that each model is to serve next."""
+        return _by_model((vault.next_embedding_model, vault.pk) for vault in self.vaults)
 
     @property
     def is_whole(self) -> bool:
@@ -74,7 +90,7 @@ class Looked:
         return self.scope is None or not self.scope.rules
 
     def only_open(self, chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
-        """Chunks of the vault less those of closed folders."""
+        """Chunks of these vaults less those of closed folders."""
         return chunks if self.is_whole else chunks.filter(note__in=self.notes)
 
     def readable_slugs(self) -> Iterable[str]:
@@ -84,6 +100,16 @@ class Looked:
         user = get_user_model().objects.filter(pk=self.scope.user_id).first()
         return access.visible_to(user or AnonymousUser()).values_list("slug", flat=True)
 
-    def opens(self, path: str) -> bool:
-        """Whether the file at `path` may be named."""
-        return self.scope is None or self.scope.opens(self.vault.pk, path)
+    def opens(self, vault_id: int, path: str) -> bool:
+        """Whether the file at `path` of that vault may be named."""
+        return self.scope is None or self.scope.opens(vault_id, path)
+
+
+def _by_model(
+    pairs: Iterable[tuple[EmbeddingModel | None, int]],
+) -> dict[EmbeddingModel, list[int]]:
+    found: dict[EmbeddingModel, list[int]] = {}
+    for model, vault_id in pairs:
+        if model is not None:
+            found.setdefault(model, []).append(vault_id)
+    return found

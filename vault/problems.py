@@ -6,14 +6,15 @@ database. What the last run said of files that are no notes is a list of its own
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
+from operator import or_
 
-from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum
-from django.db.models.functions import Length
+from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models.functions import Length, RowNumber
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -21,10 +22,11 @@ from vault.core.golden_notes import GOLDEN
 from vault.core.mending import mend_of
 from vault.core.types import NoteKind
 from vault.counting import in_time
-from vault.enrichment import enrich_settings, failed_notes
-from vault.models import Chunk, ContextFailure, Note, ScrubFinding, SettingsFile, SyncRun
+from vault.enrichment import enrich_settings_of, failed_notes
+from vault.file_problems import faulty_settings_files, unread_files
+from vault.models import Chunk, ContextFailure, Note, ScrubFinding
 from vault.problem_kinds import NOT_WRONG, Kind, Looked, Problem
-from vault.staleness import pending_chunks, refused_by
+from vault.staleness import refused_by, stale_chunks_of
 
 # A note of this many characters in a single chunk, or with fewer than this share of its
 # text in chunks, was probably not understood.
@@ -65,6 +67,29 @@ def list_problems(
     return in_time(lambda: _listed(looked, wrong, start, most))
 
 
+def problems_of_each(
+    looked: Looked, *, kinds: Sequence[Kind], most: int
+) -> dict[int, list[Problem]]:
+    """The first `most` rows of each kind, by vault: one look for a kind, however many vaults."""
+    found: dict[int, list[Problem]] = defaultdict(list)
+    for kind in kinds:
+        named: Counter[int] = Counter()
+        for row in _first_of_each(looked, kind, most):
+            named[row.vault_id] += 1
+            if named[row.vault_id] <= most:
+                found[row.vault_id].append(row)
+    return found
+
+
+def _first_of_each(looked: Looked, kind: Kind, most: int) -> Iterable[Problem]:
+    if kind in _lists:
+        return _lists[kind](looked)
+    place = Window(RowNumber(), partition_by="vault_id", order_by="path")
+    notes = _notes_of[kind](looked).annotate(place=place).filter(place__lte=most)
+    ordered = notes.order_by("vault_id", "path").defer("body", "headings", "lookup_keys")
+    return _told[kind](looked, list(ordered))
+
+
 def _listed(looked: Looked, kinds: Sequence[Kind], start: int, most: int) -> list[Problem]:
     rows: list[Problem] = []
     for each in kinds:
@@ -91,51 +116,10 @@ def _rows(looked: Looked, kind: Kind, start: int, most: int) -> list[Problem]:
     return list(_told[kind](looked, list(notes[start : start + most])))
 
 
-def _of_the_run(looked: Looked) -> list[Problem]:
-    """What the last run said about files that are no notes (those have their own row)."""
-    run = SyncRun.objects.filter(vault=looked.vault, kind="sync").exclude(state="running").first()
-    warnings = run.warnings if run else []
-    paths = [warning["path"] for warning in warnings]
-    known = set(
-        Note.objects.filter(vault=looked.vault, path__in=paths).values_list("path", flat=True)
-    )
-    return [
-        Problem(
-            path=warning["path"],
-            reason=warning["reason"],
-            mend=mend_of(warning["reason"]),
-            severity="missing",
-            line=warning["line"],
-            kind=Kind.UNREAD,
-        )
-        for warning in warnings
-        if warning["path"] not in known and looked.opens(warning["path"])
-    ]
-
-
-def _of_settings(looked: Looked) -> list[Problem]:
-    """What is wrong with the files in which the vault carries settings."""
-    files = SettingsFile.objects.filter(vault=looked.vault).exclude(problems=[])
-    readable = set(looked.readable_slugs())
-    return [
-        Problem(
-            path=file.path,
-            reason=problem["reason"],
-            mend=problem["mend"],
-            severity="setting",
-            line=problem["line"],
-            kind=Kind.SETTINGS,
-        )
-        for file in files
-        for problem in file.problems
-        if looked.opens(file.path) and problem.get("names_vault") not in readable
-    ]
-
-
 # Files that are no notes: few, and read from rows of their own.
 _lists: dict[Kind, Callable[[Looked], list[Problem]]] = {
-    Kind.UNREAD: _of_the_run,
-    Kind.SETTINGS: _of_settings,
+    Kind.UNREAD: unread_files,
+    Kind.SETTINGS: faulty_settings_files,
 }
 
 
@@ -148,31 +132,38 @@ _UNREAD = Q(content_hash__startswith="unread")
 
 
 def _refused(looked: Looked) -> QuerySet[Note]:
-    return _with_chunks(looked, _refused_chunks(looked))
+    return _with_chunks(looked, refused_chunks(looked))
 
 
 def _no_context(looked: Looked) -> QuerySet[Note]:
-    settings = enrich_settings(looked.vault.pk)
-    if settings is None:
-        return looked.notes.none()
-    return looked.notes.filter(pk__in=failed_notes(settings).values("note_id"))
+    failed = [
+        Q(pk__in=failed_notes(settings).values("note_id"))
+        for settings in enrich_settings_of(looked.vault_ids)
+    ]
+    return looked.notes.filter(reduce(or_, failed)) if failed else looked.notes.none()
 
 
 def _waiting(looked: Looked) -> QuerySet[Note]:
-    model = looked.vault.embedding_model
-    if model is None:
-        return looked.notes.none()
-    return _with_chunks(looked, pending_chunks(looked.vault.pk, model))
+    return _with_chunks(looked, _waiting_chunks(looked))
+
+
+def _waiting_chunks(looked: Looked) -> QuerySet[Chunk]:
+    """Chunks that the model which serves their vault is still to come to."""
+    waiting = [
+        stale_chunks_of(ids, model).exclude(refused_by(model))
+        for model, ids in looked.serving.items()
+    ]
+    return reduce(or_, waiting) if waiting else Chunk.objects.none()
 
 
 def _with_chunks(looked: Looked, chunks: QuerySet[Chunk]) -> QuerySet[Note]:
     return looked.notes.filter(Exists(chunks.filter(note_id=OuterRef("pk"))))
 
 
-def _refused_chunks(looked: Looked) -> QuerySet[Chunk]:
-    model = looked.vault.embedding_model
-    chunks = Chunk.objects.filter(vault=looked.vault)
-    return chunks.filter(refused_by(model)) if model else chunks.none()
+def refused_chunks(looked: Looked) -> QuerySet[Chunk]:
+    """Those that the model which serves their vault could not embed."""
+    refused = [Q(vault__in=ids) & refused_by(model) for model, ids in looked.serving.items()]
+    return Chunk.objects.filter(reduce(or_, refused)) if refused else Chunk.objects.none()
 
 
 def _suspicious(looked: Looked) -> QuerySet[Note]:
@@ -198,7 +189,7 @@ def _is_odd(length: str) -> Q:
 
 
 def _empty(looked: Looked) -> QuerySet[Note]:
-    chunks = Chunk.objects.filter(vault=looked.vault, note_id=OuterRef("pk"))
+    chunks = Chunk.objects.filter(vault__in=looked.vault_ids, note_id=OuterRef("pk"))
     bare = looked.notes.filter(~Exists(chunks), status=Note.Status.INDEXED)
     return bare.exclude(pk__in=_golden(looked))
 
@@ -211,7 +202,7 @@ def _golden(looked: Looked) -> QuerySet[Note, int]:
 
 
 def _secrets(looked: Looked) -> QuerySet[Note]:
-    findings = ScrubFinding.objects.filter(vault=looked.vault, note_id=OuterRef("pk"))
+    findings = ScrubFinding.objects.filter(vault__in=looked.vault_ids, note_id=OuterRef("pk"))
     return looked.notes.filter(Exists(findings))
 
 
@@ -239,7 +230,7 @@ def _tell_missing(kind: Kind) -> Callable[[Looked, Sequence[Note]], Iterator[Pro
 
 
 def _tell_refused(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
-    chunks = _refused_chunks(looked).filter(note__in=[note.pk for note in notes]).defer("tsv")
+    chunks = refused_chunks(looked).filter(note__in=[note.pk for note in notes]).defer("tsv")
     of_note = _by_note(chunks.order_by("note_id", "ordinal"))
     mend = _("Change the passage, or choose “Retry failed” when the model was the trouble.")
     for note in notes:
@@ -296,12 +287,9 @@ def _tell_warnings(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
 
 
 def _tell_waiting(looked: Looked, notes: Sequence[Note]) -> Iterator[Problem]:
-    model = looked.vault.embedding_model
-    counts: dict[int, int] = {}
-    if model is not None:
-        chunks = pending_chunks(looked.vault.pk, model).filter(note__in=[n.pk for n in notes])
-        rows = chunks.order_by().values_list("note_id").annotate(n=Count("pk"))
-        counts = dict(rows)
+    chunks = _waiting_chunks(looked).filter(note__in=[note.pk for note in notes])
+    rows = chunks.order_by().values_list("note_id").annotate(n=Count("pk"))
+    counts = dict(rows)
     for note in notes:
         n = counts.get(note.pk, 0)
         text = ngettext(
@@ -362,4 +350,5 @@ def _problem(note: Note, kind: Kind, reason: str, mend: str) -> Problem:
         note_id=note.pk,
         kind=kind,
         attempts=note.attempts,
+        vault_id=note.vault_id,
     )

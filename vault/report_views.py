@@ -164,7 +164,7 @@ def _asked(kind: str, page: str) -> Asked:
 
 
 def _problems(request: HttpRequest, found: Vault, asked: Asked, *, most: int) -> dict[str, Any]:
-    looked = Looked(found, access.scope_for(request.user, [found.slug]))
+    looked = Looked((found,), access.scope_for(request.user, [found.slug]))
     counts = problem_counts(looked)
     start = (asked.page - 1) * most
     rows = list_problems(looked, kind=asked.kind, start=start, most=most + 1, counts=counts)

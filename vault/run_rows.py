@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from vault.core.types import FileWarning
@@ -35,6 +36,15 @@ def begin_run(vault: Vault, *, full: bool) -> SyncRun:
     left = SyncRun.objects.filter(vault=vault, kind="sync", state=SyncRun.State.RUNNING)
     left.update(state=SyncRun.State.FAILED, error=KILLED, finished=timezone.now())
     return SyncRun.objects.create(vault=vault, counts={"full": full})
+
+
+def last_runs(vault_ids: Collection[int], *, is_over: bool = False) -> list[SyncRun]:
+    """The newest run of each of these vaults, or the newest that is over."""
+    runs = SyncRun.objects.filter(vault=OuterRef("pk"), kind=SyncRun.Kind.SYNC).order_by("-started")
+    if is_over:
+        runs = runs.exclude(state=SyncRun.State.RUNNING)
+    newest = Vault.every.filter(pk__in=vault_ids).values(run=Subquery(runs.values("pk")[:1]))
+    return list(SyncRun.objects.filter(pk__in=newest))
 
 
 def end_run(run: SyncRun, outcome: Outcome) -> SyncRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -19,14 +20,19 @@ def fingerprint(model: EmbeddingModel) -> str:
 
 def stale_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:
     """Chunks without a vector of their present text under `model`, failed ones included."""
+    return stale_chunks_of([vault_id], model)
+
+
+def stale_chunks_of(vault_ids: Collection[int], model: EmbeddingModel) -> QuerySet[Chunk]:
+    """As stale_chunks, of several vaults."""
     current = ChunkVector.objects.filter(
         embedding_model=model,
-        vault_id=vault_id,
+        vault_id__in=vault_ids,
         chunk=OuterRef("pk"),
         embed_hash=OuterRef("embed_hash"),
         fingerprint=fingerprint(model),
     )
-    return Chunk.objects.filter(~Exists(current), vault_id=vault_id)
+    return Chunk.objects.filter(~Exists(current), vault_id__in=vault_ids)
 
 
 def pending_chunks(vault_id: int, model: EmbeddingModel) -> QuerySet[Chunk]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from vault import access
 from vault.core.types import Scope
 from vault.counting import in_time
-from vault.generations import generation
 from vault.models import Chunk, Job, Note, SyncRun, Vault
 from vault.problem_kinds import NOT_WRONG, Kind, Looked, Problem
-from vault.problems import list_problems
-from vault.staleness import pending_chunks, refused_by, stale_chunks
+from vault.problems import problems_of_each, refused_chunks
+from vault.run_rows import last_runs
+from vault.staleness import refused_by, stale_chunks_of
 
 # Problems that a status names; the pages of problems show all.
 MOST_PROBLEMS = 500
@@ -96,6 +98,10 @@ class VaultStatus:
         return not self.jobs and self.pending == 0
 
 
+# How a look at the database is taken: under a limit of time of its own, or under that of all.
+Within = Callable[[Callable[[], Any]], Any]
+
+
 def vault_status(
     vault: Vault, *, scope: Scope | None = None, with_problems: bool = True
 ) -> VaultStatus:
@@ -103,54 +109,113 @@ def vault_status(
 
     The problems are what takes time: a page that only follows a job does without them.
     """
-    looked = Looked(vault, scope)
-    by_status = in_time(lambda: _by_status(looked))
-    model = vault.embedding_model
-    chunks = looked.only_open(Chunk.objects.filter(vault=vault))
-    count = in_time(chunks.count)
-    stale = in_time(lambda: _stale(looked))
-    next_model = vault.next_embedding_model
-    following = in_time(lambda: generation(vault.pk, next_model)) if next_model else None
-    return VaultStatus(
-        notes=None if by_status is None else sum(by_status.values()),
-        searchable=_of(by_status, Note.Status.INDEXED),
-        covered=_covered(looked, by_status, stale),
-        chunks=count,
-        embedded=_embedded(looked, count, stale),
-        pending=None if stale is None else stale.pending,
-        failed=in_time(chunks.filter(refused_by(model)).count) if model else 0,
-        failed_notes=_of(by_status, Note.Status.FAILED),
-        excluded=_of(by_status, Note.Status.EXCLUDED),
-        embedding_model=str(model or ""),
-        next_embedding_model=str(next_model or ""),
-        state=vault.state,
-        question=vault.pause_reason,
-        following_done=following.done if following else 0,
-        following_total=following.total if following else 0,
-        problems=_of_kinds(looked, _PROBLEMS) if with_problems else (),
-        suspicious=_of_kinds(looked, (Kind.SUSPICIOUS,)) if with_problems else (),
-        jobs=tuple(current_jobs(vault)),
-        last_run=SyncRun.objects.filter(vault=vault, kind="sync").first()
-        if looked.is_whole
-        else None,
+    (found,) = _statuses(Looked((vault,), scope), within=in_time, with_problems=with_problems)
+    return found
+
+
+def vault_statuses(
+    vaults: Sequence[Vault], *, scope: Scope | None = None, with_problems: bool = True
+) -> list[VaultStatus]:
+    """As vault_status, of many vaults: as many looks as of one. Where that takes too long, each
+    is looked at by itself, so that one large vault leaves only its own numbers unknown."""
+    looked = Looked(tuple(vaults), scope)
+    together = in_time(
+        lambda: _statuses(looked, within=lambda look: look(), with_problems=with_problems)
     )
+    if together is not None:
+        return together
+    return [vault_status(each, scope=scope, with_problems=with_problems) for each in vaults]
+
+
+def _statuses(looked: Looked, *, within: Within, with_problems: bool) -> list[VaultStatus]:
+    counts = _counts(looked, within=within)
+    problems: dict[int, list[Problem]] = {}
+    suspicious: dict[int, list[Problem]] = {}
+    if with_problems:
+        problems = _problems(looked, _PROBLEMS, within=within)
+        suspicious = _problems(looked, (Kind.SUSPICIOUS,), within=within)
+    jobs = _jobs_of(looked.vaults)
+    runs = {run.vault_id: run for run in last_runs(looked.vault_ids)} if looked.is_whole else {}
+    return [
+        replace(
+            counts[vault.pk],
+            problems=tuple(problems.get(vault.pk, ())),
+            suspicious=tuple(suspicious.get(vault.pk, ())),
+            jobs=tuple(jobs[vault.pk]),
+            last_run=runs.get(vault.pk),
+        )
+        for vault in looked.vaults
+    ]
 
 
 _PROBLEMS = tuple(kind for kind in Kind if kind not in (*NOT_WRONG, Kind.SUSPICIOUS))
 
 
-def _of_kinds(looked: Looked, kinds: tuple[Kind, ...]) -> tuple[Problem, ...]:
-    lists = (list_problems(looked, kind=kind, most=MOST_PROBLEMS) for kind in kinds)
-    return tuple(chain.from_iterable(rows or () for rows in lists))
+def _problems(
+    looked: Looked, kinds: tuple[Kind, ...], *, within: Within
+) -> dict[int, list[Problem]]:
+    """By vault. Of kinds that take too long to look for there are none."""
+    found: dict[int, list[Problem]] = defaultdict(list)
+    for kind in kinds:
+        look = partial(problems_of_each, looked, kinds=(kind,), most=MOST_PROBLEMS)
+        for vault_id, rows in (within(look) or {}).items():
+            found[vault_id] += rows
+    return found
 
 
-def _by_status(looked: Looked) -> dict[str, int]:
-    rows = looked.notes.order_by().values_list("status").annotate(n=Count("pk"))
-    return dict(rows)
+def _counts(looked: Looked, *, within: Within) -> dict[int, VaultStatus]:
+    """What is counted, by vault; each number is None where counting took too long."""
+    by_status = within(lambda: _by_status(looked))
+    chunks = within(lambda: _by_vault(looked.only_open(_chunks_of(looked))))
+    stale = within(lambda: _stale(looked))
+    failed = within(lambda: _by_vault(looked.only_open(refused_chunks(looked))))
+    following = within(lambda: _following(looked))
+    found = {}
+    for vault in looked.vaults:
+        pk = vault.pk
+        notes = None if by_status is None else by_status[pk]
+        count = None if chunks is None else chunks.get(pk, 0)
+        waits = None if stale is None else stale[pk]
+        done, total = (following or {}).get(pk, (0, 0))
+        found[pk] = VaultStatus(
+            notes=None if notes is None else sum(notes.values()),
+            searchable=_of(notes, Note.Status.INDEXED),
+            covered=_covered(vault, notes, waits),
+            chunks=count,
+            embedded=_embedded(vault, count, waits),
+            pending=None if waits is None else waits.pending,
+            failed=None if failed is None else failed.get(pk, 0),
+            failed_notes=_of(notes, Note.Status.FAILED),
+            excluded=_of(notes, Note.Status.EXCLUDED),
+            embedding_model=str(vault.embedding_model or ""),
+            next_embedding_model=str(vault.next_embedding_model or ""),
+            state=vault.state,
+            question=vault.pause_reason,
+            following_done=done,
+            following_total=total,
+        )
+    return found
+
+
+def _by_status(looked: Looked) -> dict[int, dict[str, int]]:
+    """Notes by vault and status."""
+    rows = looked.notes.order_by().values_list("vault_id", "status").annotate(n=Count("pk"))
+    found: dict[int, dict[str, int]] = {pk: {} for pk in looked.vault_ids}
+    for vault_id, status, count in rows:
+        found[vault_id][status] = count
+    return found
 
 
 def _of(by_status: dict[str, int] | None, status: Note.Status) -> int | None:
     return None if by_status is None else by_status.get(status, 0)
+
+
+def _chunks_of(looked: Looked) -> QuerySet[Chunk]:
+    return Chunk.objects.filter(vault__in=looked.vault_ids)
+
+
+def _by_vault(chunks: QuerySet[Chunk]) -> dict[int, int]:
+    return dict(chunks.order_by().values_list("vault_id").annotate(n=Count("pk")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,32 +228,44 @@ class _Stale:
     pending: int = 0
 
 
-def _stale(looked: Looked) -> _Stale:
-    """All of it in one look for each model: comparing chunks and vectors is what takes time."""
-    vault, next_model = looked.vault, looked.vault.next_embedding_model
-    chunks = notes = pending = 0
-    if (model := vault.embedding_model) is not None:
-        found = looked.only_open(stale_chunks(vault.pk, model)).aggregate(
+def _stale(looked: Looked) -> dict[int, _Stale]:
+    """By vault. One look for each model: comparing chunks and vectors is what takes time."""
+    found = {pk: _Stale() for pk in looked.vault_ids}
+    for model, ids in looked.serving.items():
+        stale = looked.only_open(stale_chunks_of(ids, model)).order_by()
+        rows = stale.values_list("vault_id").annotate(
             chunks=Count("pk"),
             notes=Count("note", distinct=True, filter=Q(note__status=Note.Status.INDEXED)),
             pending=Count("pk", filter=~refused_by(model)),
         )
-        chunks, notes, pending = found["chunks"], found["notes"], found["pending"]
-    if next_model is not None:
-        pending += looked.only_open(pending_chunks(vault.pk, next_model)).count()
-    return _Stale(chunks, notes, pending)
+        found |= {pk: _Stale(*numbers) for pk, *numbers in rows}
+    for model, ids in looked.following.items():
+        waiting = stale_chunks_of(ids, model).exclude(refused_by(model))
+        for pk, count in _by_vault(looked.only_open(waiting)).items():
+            found[pk] = replace(found[pk], pending=found[pk].pending + count)
+    return found
 
 
-def _covered(looked: Looked, by_status: dict[str, int] | None, stale: _Stale | None) -> int | None:
+def _following(looked: Looked) -> dict[int, tuple[int, int]]:
+    """(chunks that the next model has vectors of, all chunks) of vaults that have one."""
+    found: dict[int, tuple[int, int]] = {}
+    for model, ids in looked.following.items():
+        total = _by_vault(Chunk.objects.filter(vault__in=ids))
+        stale = _by_vault(stale_chunks_of(ids, model))
+        found |= {pk: (total.get(pk, 0) - stale.get(pk, 0), total.get(pk, 0)) for pk in ids}
+    return found
+
+
+def _covered(vault: Vault, by_status: dict[str, int] | None, stale: _Stale | None) -> int | None:
     """Indexed notes without a stale chunk."""
-    if looked.vault.embedding_model is None:
+    if vault.embedding_model is None:
         return 0
     indexed = _of(by_status, Note.Status.INDEXED)
     return None if indexed is None or stale is None else indexed - stale.notes
 
 
-def _embedded(looked: Looked, count: int | None, stale: _Stale | None) -> int | None:
-    if looked.vault.embedding_model is None:
+def _embedded(vault: Vault, count: int | None, stale: _Stale | None) -> int | None:
+    if vault.embedding_model is None:
         return None if count is None else 0
     return None if count is None or stale is None else count - stale.chunks
 
@@ -203,12 +280,14 @@ def _sentence(part: int | None, notes: int | None) -> str:
 
 def coverage_of(vault: Vault) -> str:
     """As VaultStatus.coverage and how, for lists: nothing else of the status is looked at."""
-    looked = Looked(vault)
+    looked = Looked((vault,))
     by_status = in_time(lambda: _by_status(looked))
-    part = _of(by_status, Note.Status.INDEXED)
+    notes = None if by_status is None else by_status[vault.pk]
+    part = _of(notes, Note.Status.INDEXED)
     if vault.embedding_model is not None:
-        part = _covered(looked, by_status, in_time(lambda: _stale(looked)))
-    told = _sentence(part, None if by_status is None else sum(by_status.values()))
+        stale = in_time(lambda: _stale(looked))
+        part = _covered(vault, notes, None if stale is None else stale[vault.pk])
+    told = _sentence(part, None if notes is None else sum(notes.values()))
     return f"{told} {_how(vault.embedding_model).removeprefix('searchable ')}"
 
 
@@ -229,10 +308,21 @@ def counts_in(scope: Scope) -> dict[int, tuple[int, int]]:
 
 def current_jobs(vault: Vault) -> list[CurrentJob]:
     """Open jobs of the vault and of its models' vector indexes, running ones first."""
-    models = [pk for pk in (vault.embedding_model_id, vault.next_embedding_model_id) if pk]
-    of_index = Q(kind="vector_index", payload__embedding_model__in=models)
-    rows = Job.objects.open().filter(Q(vault=vault) | of_index)
-    return [_current(job) for job in sorted(rows, key=lambda job: (job.state != "running", job.pk))]
+    return _jobs_of([vault])[vault.pk]
+
+
+def _jobs_of(vaults: Sequence[Vault]) -> dict[int, list[CurrentJob]]:
+    models = {each.pk: {each.embedding_model_id, each.next_embedding_model_id} for each in vaults}
+    wanted = [pk for pks in models.values() for pk in pks if pk]
+    of_index = Q(kind="vector_index", payload__embedding_model__in=wanted)
+    rows = Job.objects.open().filter(Q(vault__in=[*models]) | of_index)
+    ordered = sorted(rows, key=lambda job: (job.state != "running", job.pk))
+
+    def is_of(job: Job, pk: int) -> bool:
+        is_index = job.kind == "vector_index" and job.payload.get("embedding_model") in models[pk]
+        return job.vault_id == pk or is_index
+
+    return {pk: [_current(job) for job in ordered if is_of(job, pk)] for pk in models}
 
 
 def _current(job: Job) -> CurrentJob:

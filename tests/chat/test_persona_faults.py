@@ -38,7 +38,7 @@ def faults(folder: Folder, text: str, *, reader: User | None = None) -> list[Pro
 
 
 def listed(folder: Folder, reader: User | None = None) -> list[Problem]:
-    looked = Looked(folder.vault, scope_for(reader) if reader else None)
+    looked = Looked((folder.vault,), scope_for(reader) if reader else None)
     return list(list_problems(looked, kind=Kind.SETTINGS) or ())
 
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from providers.models import ChatModel, Provider
-from secondbrain.health import check_vault
+from secondbrain.health import check_vaults
 from tests.cast import Cast, make_user, make_vault
 from tests.vault.folders import Folder
 from tests.vault.notes import make_model, make_note
@@ -37,7 +37,7 @@ from vault.tasks import request_sync
 def problems(folder: Folder, kind: Kind | None = None) -> dict[str, str]:
     """Mends by path."""
     folder.vault.refresh_from_db()
-    found = list_problems(Looked(folder.vault), kind=kind)
+    found = list_problems(Looked((folder.vault,)), kind=kind)
     assert found is not None
     return {problem.path: problem.mend for problem in found}
 
@@ -74,7 +74,7 @@ def test_kinds_are_counted_apart_and_all_is_their_sum(folder: Folder) -> None:
     folder.vault.largest_note_kb = 9
     folder.vault.save()
     folder.sync()
-    counts = problem_counts(Looked(folder.vault))
+    counts = problem_counts(Looked((folder.vault,)))
     assert {kind: count for kind, count in counts.items() if count} == {
         Kind.TOO_LARGE: 1,
         Kind.EXCLUDED: 1,
@@ -90,11 +90,11 @@ def test_a_note_that_waits_says_how_many_passages_wait(folder: Folder) -> None:
     folder.write("a.md", "# A\n\nwords")
     folder.sync()
     make_model(folder.vault)
-    (row,) = list_problems(Looked(folder.vault), kind=Kind.WAITING) or []
+    (row,) = list_problems(Looked((folder.vault,)), kind=Kind.WAITING) or []
     assert (row.path, row.severity) == ("a.md", "partly")
     assert row.reason.startswith("1 passage waits")
     embed_pending(folder.vault.pk, most_seconds=60)
-    assert list_problems(Looked(folder.vault), kind=Kind.WAITING) == []
+    assert list_problems(Looked((folder.vault,)), kind=Kind.WAITING) == []
 
 
 def test_a_note_that_has_no_context_line_says_why(folder: Folder) -> None:
@@ -108,7 +108,7 @@ def test_a_note_that_has_no_context_line_says_why(folder: Folder) -> None:
         note=note, content_hash=note.content_hash, made_under=settings.key,
         reason="The answer was no list.", attempts=2, retry_after=timezone.now(),
     )  # fmt: skip
-    looked = Looked(folder.vault)
+    looked = Looked((folder.vault,))
     (row,) = list_problems(looked, kind=Kind.NO_CONTEXT) or []
     assert (row.severity, row.attempts) == ("doubtful", 2)
     assert "The answer was no list." in row.reason
@@ -120,7 +120,7 @@ def test_secrets_are_named_by_kind_and_line_and_never_by_value(folder: Folder) -
     note = make_note(folder.vault, "a.md", "words")
     for line in range(1, 9):
         ScrubFinding.objects.create(vault=folder.vault, note=note, kind="jwt", line=line)
-    (row,) = list_problems(Looked(folder.vault), kind=Kind.SECRETS) or []
+    (row,) = list_problems(Looked((folder.vault,)), kind=Kind.SECRETS) or []
     assert "jwt in line 1" in row.reason
     assert "3 more" in row.reason
     assert row.line == 1
@@ -140,7 +140,7 @@ def test_ten_thousand_rows_are_paged_without_gap_or_double(folder: Folder) -> No
         for number in range(10_000)
     ]
     Note.objects.bulk_create(rows, batch_size=2000)
-    looked = Looked(folder.vault)
+    looked = Looked((folder.vault,))
     assert wrong_in_all(problem_counts(looked)) == 10_000
     seen: list[str] = []
     for start in (0, 4_990, 5_000, 9_990, 10_000):
@@ -186,7 +186,7 @@ def test_counts_that_take_too_long_are_unknown_and_hold_nothing_up(tmp_path: Pat
     client = Client()
     client.force_login(owner)
     with locked("vault_scrubfinding"):
-        counts = problem_counts(Looked(vault))
+        counts = problem_counts(Looked((vault,)))
         assert counts[Kind.SECRETS] is None
         assert counts[Kind.FAILED] == 1
         page = client.get(reverse("vault-problems", args=["team"]))
@@ -203,9 +203,9 @@ def test_counts_that_take_too_long_are_unknown_and_hold_nothing_up(tmp_path: Pat
     Vault.objects.update(place=str(tmp_path))
     vault.refresh_from_db()
     with locked("vault_note"):
-        assert check_vault(vault).text == "counting its notes takes too long just now"
+        assert check_vaults()[0].text == "counting its notes takes too long just now"
         request_sync(vault.pk)
-        assert "is being read" in check_vault(vault).text
+        assert "is being read" in check_vaults()[0].text
 
 
 @pytest.mark.django_db(transaction=True)

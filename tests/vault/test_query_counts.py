@@ -10,8 +10,10 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.cast import make_user, make_vault
 from tests.vault.notes import make_note
+from vault.access import scope_for
 from vault.facts import NewFact, add_fact
 from vault.models import Job, SyncRun, Vault, VaultMember
+from vault.status import vault_status, vault_statuses
 from vault.tokens import create_token
 
 FEW, MANY = 2, 12
@@ -23,6 +25,8 @@ PAGES = {
     "/vaults/vault-0/runs": 0,
     "/vaults/vault-0/problems": 0,
     "/api/vaults/vault-0/facts": 0,
+    "/api/index/status": 0,
+    "/admin/": 0,
     "/admin/vault/vault/": 5,
     "/admin/vault/job/": 0,
     "/admin/vault/syncrun/": 0,
@@ -62,3 +66,18 @@ def test_a_list_of_many_rows_asks_no_more_than_one_of_a_few(client: Client) -> N
             counts.append(len(queries))
     more = {page: (many - few) / (MANY - FEW) for page, (few, many) in asked.items()}
     assert {page: each for page, each in more.items() if each > PAGES[page]} == {}
+
+
+def test_the_status_of_any_number_of_vaults_is_a_few_statements(client: Client) -> None:
+    root = make_user("root", is_superuser=True)
+    client.force_login(root)
+    add_rows(root, 0, MANY)
+    with CaptureQueriesContext(connection) as queries:
+        rows = client.get("/api/index/status").json()["vaults"]
+    assert len(rows) == MANY
+    assert len(queries) <= 40
+    vaults = list(Vault.objects.present())
+    scope = scope_for(root)
+    assert vault_statuses(vaults, scope=scope) == [
+        vault_status(vault, scope=scope) for vault in vaults
+    ]

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from vault.json_presenters import status_json
 from vault.management.choosing import chosen_vaults
 from vault.models import Vault
-from vault.status import VaultStatus, vault_status
+from vault.status import VaultStatus, vault_statuses
 
 
 class Command(BaseCommand):
@@ -22,7 +22,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows = [(vault, vault_status(vault)) for vault in chosen_vaults(options["vault"])]
+        vaults = chosen_vaults(options["vault"])
+        rows = list(zip(vaults, vault_statuses(vaults), strict=True))
         if options["json"]:
             data = {"vaults": [status_json(vault, status) for vault, status in rows]}
             self.stdout.write(json.dumps(data, indent=1))
