@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from vault import access
 from vault.core.types import Scope
 from vault.counting import in_time
-from vault.models import Chunk, Job, Note, SyncRun, Vault
+from vault.models import Chunk, Job, LexicalCorpus, Note, SyncRun, Vault
 from vault.problem_kinds import NOT_WRONG, Kind, Looked, Problem
 from vault.problems import problems_of_each, refused_chunks
 from vault.run_rows import last_runs
@@ -98,6 +98,8 @@ class VaultStatus:
         return not self.jobs and self.pending == 0
 
 
+# Passages, as of the last count of words, of vaults that are looked at together.
+MOST_TOGETHER = 100_000
 # How a look at the database is taken: under a limit of time of its own, or under that of all.
 Within = Callable[[Callable[[], Any]], Any]
 
@@ -116,15 +118,35 @@ def vault_status(
 def vault_statuses(
     vaults: Sequence[Vault], *, scope: Scope | None = None, with_problems: bool = True
 ) -> list[VaultStatus]:
-    """As vault_status, of many vaults: as many looks as of one. Where that takes too long, each
-    is looked at by itself, so that one large vault leaves only its own numbers unknown."""
-    looked = Looked(tuple(vaults), scope)
-    together = in_time(
-        lambda: _statuses(looked, within=lambda look: look(), with_problems=with_problems)
-    )
-    if together is not None:
-        return together
-    return [vault_status(each, scope=scope, with_problems=with_problems) for each in vaults]
+    """As vault_status, of many vaults: as many looks as of one for those that hold some
+    MOST_TOGETHER passages together. Where that takes too long, each is looked at by itself, so
+    that one large vault leaves only its own numbers unknown."""
+
+    def look(together: Sequence[Vault]) -> list[VaultStatus]:
+        looked = Looked(tuple(together), scope)
+        found = in_time(
+            lambda: _statuses(looked, within=lambda look: look(), with_problems=with_problems)
+        )
+        if found is not None:
+            return found
+        return [vault_status(each, scope=scope, with_problems=with_problems) for each in together]
+
+    return [status for together in _together(vaults) if together for status in look(together)]
+
+
+def _together(vaults: Sequence[Vault]) -> list[list[Vault]]:
+    """`vaults` in their order, in parts that can be looked at in the time that one look has."""
+    rows = LexicalCorpus.objects.filter(vault__in=[vault.pk for vault in vaults]).order_by()
+    sizes = dict(rows.values_list("vault_id").annotate(n=Sum("chunks")))
+    parts: list[list[Vault]] = [[]]
+    size = 0
+    for vault in vaults:
+        size += sizes.get(vault.pk, 0)
+        if parts[-1] and size > MOST_TOGETHER:
+            parts.append([])
+            size = sizes.get(vault.pk, 0)
+        parts[-1].append(vault)
+    return parts
 
 
 def _statuses(looked: Looked, *, within: Within, with_problems: bool) -> list[VaultStatus]:

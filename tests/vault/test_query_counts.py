@@ -12,8 +12,8 @@ from tests.cast import make_user, make_vault
 from tests.vault.notes import make_note
 from vault.access import scope_for
 from vault.facts import NewFact, add_fact
-from vault.models import Job, SyncRun, Vault, VaultMember
-from vault.status import vault_status, vault_statuses
+from vault.models import Job, LexicalCorpus, SyncRun, Vault, VaultMember
+from vault.status import MOST_TOGETHER, vault_status, vault_statuses
 from vault.tokens import create_token
 
 FEW, MANY = 2, 12
@@ -81,3 +81,20 @@ def test_the_status_of_any_number_of_vaults_is_a_few_statements(client: Client) 
     assert vault_statuses(vaults, scope=scope) == [
         vault_status(vault, scope=scope) for vault in vaults
     ]
+
+
+def test_large_vaults_are_looked_at_in_parts(client: Client) -> None:
+    root = make_user("root", is_superuser=True)
+    add_rows(root, 0, 3)
+    vaults = list(Vault.objects.present())
+    scope = scope_for(root)
+    with CaptureQueriesContext(connection) as once:
+        together = vault_statuses(vaults, scope=scope)
+    for vault in vaults:
+        LexicalCorpus.objects.create(
+            vault=vault, text_config="english", chunks=MOST_TOGETHER, average_length=9
+        )
+    with CaptureQueriesContext(connection) as parts:
+        assert vault_statuses(vaults, scope=scope) == together
+    assert len(parts) > 2 * len(once)
+    assert vault_statuses([], scope=scope) == []
