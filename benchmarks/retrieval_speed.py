@@ -342,6 +342,8 @@ def recall(place: Installation, vaults: Sequence[Any], count: int, *, filters: s
         times.append((time.perf_counter() - started) * 1000)
         near = [row.chunk_id for row in sorted(rows, key=lambda row: row.vector_rank)][:TOP]
         shares.append(len(set(best) & set(near)) / len(best))
+    if not shares:
+        return
     sizes = dict(zip([vault.pk for vault in place.vaults], INSTALLATIONS[place.name], strict=True))
     print(
         f"{sum(sizes[vault.pk] for vault in vaults):>7,} passages in {len(vaults)} vaults, "
