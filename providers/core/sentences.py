@@ -23,7 +23,10 @@ _CODE_OR_COMMENT = re.compile(
     rf"(?P<code>{_FENCED}|{_SPAN})|%%.*?%%|<!--.*?-->", re.DOTALL | re.MULTILINE
 )
 _KEPT = re.compile("\0(\\d+)\0")
-_STRONG = re.compile(r"\*\*|==|~~|__(?=\w)|(?<=\w)__")
+# Not `2**n`, `a == b`: what stands between two words, or between blanks, is an operator.
+_STRONG = re.compile(
+    r"(?!(?<=\s)..\s|(?<=[A-Za-z0-9)\]])..[A-Za-z0-9(])(?:\*\*|==|~~)|__(?=\w)|(?<=\w)__"
+)
 # A number in brackets would be read as a citation.
 _NUMBER = re.compile(r"\[(\d[\d,\s–-]*)\]")
 _MARKER = re.compile(
