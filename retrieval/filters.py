@@ -52,6 +52,11 @@ def narrows(query: ParsedQuery, scope: Scope) -> bool:
     return bool(query.narrows or scope.rules)
 
 
+def names_notes(query: ParsedQuery, scope: Scope) -> bool:
+    """Whether filters or folders say which notes may be found (`note_condition`)."""
+    return bool(query.filters or scope.rules)
+
+
 def allowed_notes(
     query: ParsedQuery, *, scope: Scope, text_configs: Sequence[str]
 ) -> NDArray[np.int64]:

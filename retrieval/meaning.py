@@ -163,8 +163,7 @@ def _nearest(
         if facts.is_sliver:
             parts["condition"] = f"({parts['condition']}){sql.BY_ROW}"
         return (fill(meaning_sql.NEAREST, **parts, **exactly),)
-    each = filters.replace(sql.ALLOWED_CHUNKS, sql.IS_ALLOWED)
-    filtered = fill(meaning_sql.ASKED_OF_EACH, filters=each) if filters else "TRUE"
+    filtered = fill(meaning_sql.ASKED_OF_EACH, filters=filters) if filters else "TRUE"
     parts["name"] = "by_index" if facts.is_missing else "near"
     if sql.ALLOWED_CHUNKS in filters:
         by_index = fill(
@@ -183,7 +182,7 @@ def _nearest(
         **parts,
         note_condition=model_condition(arm.model, table="n"),
         note_distance=distance_of(arm, number, table="n"),
-        filters=each or "TRUE",
+        filters=filters or "TRUE",
         notes=near_notes_sql.MEASURED_NOTES,
         passages=near_notes_sql.MEASURED_PASSAGES,
     )

@@ -106,5 +106,5 @@ def _signs(
 
 
 def _read(model: EmbeddingModel, centre: Vector, vault_id: int, *, written: int) -> _Signs:
-    note_ids, signs = read_signs(NOTES, model, vault_id, centre=centre)
+    note_ids, _, signs = read_signs(NOTES, model, vault_id, centre=centre)
     return _Signs(note_ids, signs, written, looked=time.monotonic())

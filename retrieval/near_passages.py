@@ -28,7 +28,6 @@ from retrieval.reading_signs import (
     PASSAGES,
     Space,
     centre_of,
-    notes_of,
     read_signs,
     space_of,
     written,
@@ -148,8 +147,7 @@ def keep_passages(model: EmbeddingModel, vault_ids: Sequence[int]) -> None:
         if known is not None and far - known.seen <= _MAYBE_LATE + MOST_LATE // 2:
             continue
         seen = max(0, written(PASSAGES) - _MAYBE_LATE)
-        chunk_ids, signs = read_signs(PASSAGES, model, vault_id, centre=centre)
-        note_ids = notes_of(vault_id, chunk_ids)
+        chunk_ids, note_ids, signs = read_signs(PASSAGES, model, vault_id, centre=centre)
         with _lock:
             _kept[key] = _Kept(chunk_ids, note_ids, signs, centre, seen)
             _kept.move_to_end(key)

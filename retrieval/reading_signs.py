@@ -25,14 +25,18 @@ Space = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of vectors: its name, and the column of what a vector belongs to."""
+    """A table of vectors: its name, the column of what a vector belongs to, and SQL of the note
+    of such a one."""
 
     name: str
     owner: str
+    note: str
 
 
-NOTES = Table("vault_notevector", "note_id")
-PASSAGES = Table("vault_chunkvector", "chunk_id")
+NOTES = Table("vault_notevector", "note_id", "note_id")
+PASSAGES = Table(
+    "vault_chunkvector", "chunk_id", "(SELECT c.note_id FROM vault_chunk c WHERE c.id = chunk_id)"
+)
 
 
 def space_of(model: EmbeddingModel) -> Space:
@@ -78,9 +82,10 @@ def written(table: Table) -> int:
 # A portion of a vault by the owners' ids; numbers follow the four bytes of a vector's length.
 _READ = """
 SELECT string_agg(int8send(owner), ''::bytea ORDER BY owner),
+    string_agg(int8send(note), ''::bytea ORDER BY owner),
     string_agg(substr(halfvec_send(vector), 5), ''::bytea ORDER BY owner)
 FROM (
-    SELECT {owner} AS owner, vector::{cast} AS vector FROM {table}
+    SELECT {owner} AS owner, {note} AS note, vector::{cast} AS vector FROM {table}
     WHERE embedding_model_id = %s AND fingerprint = %s AND vault_id = %s AND {owner} > %s
     ORDER BY {owner} LIMIT {most}
 ) AS portion"""
@@ -88,60 +93,34 @@ FROM (
 
 def read_signs(
     table: Table, model: EmbeddingModel, vault_id: int, *, centre: Vector
-) -> tuple[NDArray[np.int64], Signs]:
-    """The owners' ids (n,), ascending, and the signs of their vectors."""
-    portions = list(_portions(table, model, vault_id, centre))
-    return np.concatenate([ids for ids, _ in portions]), joined([signs for _, signs in portions])
-
-
-_NOTES_OF = """
-SELECT string_agg(int8send(id), ''::bytea ORDER BY id),
-    string_agg(int8send(note_id), ''::bytea ORDER BY id)
-FROM (
-    SELECT id, note_id FROM vault_chunk WHERE vault_id = %s AND id > %s ORDER BY id LIMIT {most}
-) AS portion"""
-
-
-def notes_of(vault_id: int, chunk_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The notes' ids (n,) of the passages `chunk_ids` (n,), ascending, of a vault; 0 for one that
-    is gone."""
-    known, notes = _passages_of(vault_id)
-    if not len(known):
-        return np.zeros_like(chunk_ids)
-    places = np.minimum(np.searchsorted(known, chunk_ids), len(known) - 1)
-    return np.where(known[places] == chunk_ids, notes[places], 0)
-
-
-def _passages_of(vault_id: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All passages of a vault, ascending, and their notes."""
-    statement = _NOTES_OF.format(most=_READ_AT_ONCE)
-    found, last = [np.zeros((2, 0), dtype=np.int64)], 0
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, [vault_id, last])
-            row = cursor.fetchone() or (None, None)
-        found.append(np.array([np.frombuffer(ids or b"", dtype=">i8") for ids in row], np.int64))
-        if found[-1].shape[1] < _READ_AT_ONCE:
-            whole = np.concatenate(found, axis=1)
-            return whole[0], whole[1]
-        last = int(found[-1][0, -1])
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Signs]:
+    """The owners' ids (n,), ascending, those of their notes (n,), and the signs of their
+    vectors."""
+    owners, notes, signs = zip(*_portions(table, model, vault_id, centre), strict=True)
+    return np.concatenate(owners), np.concatenate(notes), joined(signs)
 
 
 def _portions(
     table: Table, model: EmbeddingModel, vault_id: int, centre: Vector
-) -> Iterator[tuple[NDArray[np.int64], Signs]]:
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Signs]]:
     """At least one portion, of at most _READ_AT_ONCE vectors each."""
     statement = _READ.format(
-        cast=vector_cast(model), table=table.name, owner=table.owner, most=_READ_AT_ONCE
+        cast=vector_cast(model),
+        table=table.name,
+        owner=table.owner,
+        note=table.note,
+        most=_READ_AT_ONCE,
     )
     last = 0
     while True:
         with connection.cursor() as cursor:
             cursor.execute(statement, [*space_of(model), vault_id, last])
-            ids, vectors = cursor.fetchone() or (None, None)
-        owners = np.frombuffer(ids or b"", dtype=">i8").astype(np.int64)
+            ids, of_notes, vectors = cursor.fetchone() or (None, None, None)
+        owners, notes = (
+            np.frombuffer(each or b"", dtype=">i8").astype(np.int64) for each in (ids, of_notes)
+        )
         numbers = np.frombuffer(vectors or b"", dtype=">f2").astype(np.float32)
-        yield owners, signs_of(numbers.reshape(-1, model.dimensions), centre=centre)
+        yield owners, notes, signs_of(numbers.reshape(-1, model.dimensions), centre=centre)
         if len(owners) < _READ_AT_ONCE:
             return
         last = int(owners[-1])

@@ -36,7 +36,7 @@ from retrieval.core.sql import fill
 from retrieval.core.types import MOST_EF_SEARCH, Candidate, Knobs, Mode
 from retrieval.database import keeping_cursor
 from retrieval.facts import ScopeFacts
-from retrieval.filters import allowed_notes, barred_parts, narrows, note_condition
+from retrieval.filters import allowed_notes, barred_parts, names_notes, narrows, note_condition
 from retrieval.meaning import VectorArm, meaning_parts, note_rank, uses_index
 from retrieval.near import Near, with_near
 from retrieval.paths import code_parts, code_path
@@ -93,7 +93,12 @@ def run_search(
     near = Near(facts, knobs, among)
     # A passage with a phrase is found by its words, and an index is read on until some fit.
     vectors = [with_near(arm, near, by_signs=not query.phrases) for arm in vectors]
-    lets_many = among is not None and not facts.is_readable and len(among()) > NARROW_NOTES
+    lets_many = (
+        among is not None
+        and names_notes(query, scope)
+        and not facts.is_readable
+        and len(among()) > NARROW_NOTES
+    )
     statement, values = search_statement(
         query, scope=scope, facts=facts, knobs=knobs, vectors=vectors, lets_many=lets_many
     )
@@ -145,9 +150,7 @@ def search_statement(
     it may be found; otherwise the planner may begin with those that may.
     """
     by_words = knobs.mode != Mode.SEMANTIC
-    filters, values = _filters(query, scope)
-    if lets_many:
-        filters = filters.replace(sql.ALLOWED_CHUNKS, sql.IS_ALLOWED)
+    filters, values = _filters(query, scope, lets_many=lets_many)
     barred, barred_values = barred_parts(query)
     days, other = _days(query), respelled(query.text)
     values |= {
@@ -253,11 +256,12 @@ def _set_local(
     cursor.execute(f"SELECT {calls}", [part for pair in settings.items() for part in pair])
 
 
-def _filters(query: ParsedQuery, scope: Scope) -> tuple[str, dict[str, Any]]:
+def _filters(query: ParsedQuery, scope: Scope, *, lets_many: bool) -> tuple[str, dict[str, Any]]:
     """Conditions on chunk `c` for filters, folders, phrases and excluded words, and their
     values."""
     _, values = note_condition(query.filters, scope)
-    conditions = [sql.ALLOWED_CHUNKS] if query.filters or scope.rules else []
+    allowed = sql.IS_ALLOWED if lets_many else sql.ALLOWED_CHUNKS
+    conditions = [allowed] if names_notes(query, scope) else []
     for number, phrase in enumerate(query.phrases):
         conditions.append(f"(c.heading_text || ' ' || c.content) ~* %(phrase_{number})s")
         values[f"phrase_{number}"] = phrase_pattern(phrase)
@@ -268,7 +272,7 @@ def _filters(query: ParsedQuery, scope: Scope) -> tuple[str, dict[str, Any]]:
 
 def _title_condition(query: ParsedQuery, scope: Scope) -> str:
     conditions = [sql.SEARCHED]
-    if query.filters or scope.rules:
+    if names_notes(query, scope):
         conditions.append(sql.ALLOWED_NOTES)
     if query.excludes:
         conditions.append(sql.BARRED_NOTES)
@@ -276,7 +280,7 @@ def _title_condition(query: ParsedQuery, scope: Scope) -> str:
 
 
 def _allowed(query: ParsedQuery, scope: Scope) -> tuple[str, ...]:
-    if not (query.filters or scope.rules):
+    if not names_notes(query, scope):
         return ()
     condition, _ = note_condition(query.filters, scope)
     return (fill(sql.ALLOWED, condition=condition),)
