@@ -8,6 +8,7 @@ from django.db.models.functions import Left
 
 from chat.core.questions import question_about
 from vault.access import notes_in
+from vault.core.golden_notes import is_golden_note
 from vault.core.types import Scope
 from vault.models import Note
 
@@ -22,10 +23,12 @@ def suggested_questions(scope: Scope, *, limit: int = 4) -> list[str]:
         .filter(kind="note", status=Note.Status.INDEXED)
         .annotate(opening=Left("body", OPENING))
         .order_by("-file_modified", "pk")
-        .only("vault_id", "title", "headings")[:MOST_LOOKED_AT]
+        .only("vault_id", "path", "properties", "title", "headings")[:MOST_LOOKED_AT]
     )
+    # A note that no search finds answers nothing.
+    found = (note for note in notes if not is_golden_note(note.path, note.properties))
     questions: list[str] = []
-    for note in _by_turns(notes):
+    for note in _by_turns(found):
         headings = [heading["text"] for heading in note.headings]
         question = question_about(
             note.title,

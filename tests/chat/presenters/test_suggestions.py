@@ -25,6 +25,8 @@ def test_only_readable_notes_are_asked_about(cast: Cast) -> None:
 def test_notes_that_cannot_be_found_are_not_asked_about(cast: Cast) -> None:
     make_note(cast.vault, title="Boiler", status=Note.Status.FAILED)
     make_note(cast.vault, title="A picture", kind="canvas")
+    make_note(cast.vault, title="Golden questions", path="golden-questions.md")
+    make_note(cast.vault, title="More", path="b.md", properties={"type": "golden-questions"})
     assert suggested_questions(scope_for(cast.mate)) == []
 
 
